@@ -1,0 +1,62 @@
+# The only list of commands. `make demo` and `make test` set up all they need by themselves.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup java demo test check fmt golden bench dist lock clean
+
+help:            ## list the commands
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
+
+java:            ## stop early, with one sentence, where there is no Java 17 or newer
+	@sh scripts/require-java.sh
+
+setup: $(READY)  ## make the locked environment in .venv
+
+$(READY): requirements-dev.lock pyproject.toml
+	@sh scripts/require-java.sh
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Headwater needs Python 3.11 or newer; $(PYTHON) is older. Install it and run make with PYTHON=python3.11." >&2; exit 1; }
+	@echo "setting up $(VENV) from requirements-dev.lock (once; a few minutes)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+demo: java $(READY)   ## build the example pipeline on embedded Spark and show its result
+	@$(BIN)/headwater build examples/orders
+
+test: java $(READY)   ## the whole suite
+	@mkdir -p build/test-results
+	@$(BIN)/python -m pytest --junit-xml=build/test-results/junit.xml
+
+check: $(READY)  ## format, lint, types, import contract, house tests
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/basedpyright
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -q tests/house
+
+fmt: $(READY)    ## format and fix what can be fixed
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+golden: java $(READY) ## write the golden files anew; read the difference before committing it
+	@$(BIN)/python -m pytest -q --snapshot-update tests
+
+bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in one run
+	@$(BIN)/python bench/startup.py
+
+dist: java $(READY)   ## wheel and sdist, then a clean environment with the wheel builds the example
+	@$(BIN)/python scripts/dist.py
+
+lock: $(READY)   ## resolve the lock files anew
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --group dev -o requirements-dev.lock
+
+clean:           ## remove what is made here; the user's cache folder stays
+	@rm -rf build dist $(VENV) .pytest_cache .ruff_cache .import_linter_cache .hypothesis

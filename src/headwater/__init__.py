@@ -1,0 +1,1 @@
+"""Plan-driven Delta Lake pipelines on Spark that can prove what they did."""

@@ -1,0 +1,57 @@
+"""Canonical bytes of plain values, and their sha256: the only hashing of identities in the product.
+
+Every value is written with its type and its length in front, so that no two different values share bytes:
+`("a", "b")` and `("ab",)` differ, as do `1`, `"1"`, `True` and `1.0`.
+Not here: digests of table contents, which Spark computes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Plain: TypeAlias = "None | bool | int | float | str | bytes | Sequence[Plain] | Mapping[str, Plain]"
+
+
+def canonical_bytes(value: Plain) -> bytes:
+    """The one byte string of `value`; mappings are sorted by key, lists and tuples are alike.
+
+    >>> canonical_bytes({"b": 1, "a": None}) == canonical_bytes({"a": None, "b": 1})
+    True
+    >>> canonical_bytes(["ab"]) == canonical_bytes(["a", "b"])
+    False
+    """
+    match value:
+        case None:
+            return b"n"
+        case bool():
+            return b"t" if value else b"f"
+        case int():
+            return _framed(b"i", str(value).encode())
+        case float():
+            return b"d" + struct.pack(">d", value)
+        case str():
+            return _framed(b"s", value.encode("utf-8", "surrogatepass"))
+        case bytes():
+            return _framed(b"b", value)
+        case Mapping():
+            parts = [canonical_bytes(key) + canonical_bytes(value[key]) for key in sorted(value)]
+            return _framed(b"m", b"".join(parts))
+        case _:
+            return _framed(b"l", b"".join(canonical_bytes(item) for item in value))
+
+
+def digest_of(value: Plain) -> str:
+    """The sha256 of a value's canonical bytes, in hex."""
+    return hashlib.sha256(canonical_bytes(value)).hexdigest()
+
+
+def digest_of_bytes(content: bytes) -> str:
+    """The sha256 of raw bytes (a file's, a commit's), in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _framed(kind: bytes, content: bytes) -> bytes:
+    return kind + struct.pack(">Q", len(content)) + content

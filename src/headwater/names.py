@@ -1,0 +1,50 @@
+"""Names of datasets, and a dataset at a version: the smallest values of the house."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from headwater.errors import InvalidName
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+_RESERVED = re.compile(r"(?i)hw_.*|run_manifest")
+
+
+def check_name(name: str) -> str:
+    """The name itself, if a table can have it; Spark compares names without regard to case."""
+    if not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
+        raise InvalidName(name=name)
+    return name
+
+
+def same_name(name: str) -> str:
+    """The form under which two names are one."""
+    return name.casefold()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SnapshotKey:
+    """One table at one version: the canonical address and the number."""
+
+    canonical_uri: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class TablePin:
+    """A dataset as a run saw it: its version, and the digest that tells it from a table made anew.
+
+    `digest` is the sha256 of the version's commit file for a Delta table, of the file list for a folder of
+    files, and of the rows for a table in memory (both of these have version 0).
+    """
+
+    name: str
+    uri: str
+    version: int
+    digest: str
+
+    @property
+    def key(self) -> SnapshotKey:
+        """The pin without its proof."""
+        return SnapshotKey(self.uri, self.version)
