@@ -12,7 +12,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-Plain: TypeAlias = "None | bool | int | float | str | bytes | Sequence[Plain] | Mapping[str, Plain]"
+Plain: TypeAlias = "bool | int | float | str | bytes | Sequence[Plain] | Mapping[str, Plain] | None"
 
 
 def canonical_bytes(value: Plain) -> bytes:

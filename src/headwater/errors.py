@@ -25,7 +25,7 @@
     │   ├── NotInAView                HW-VIEW-005  an action, a write or a command inside a view
     │   ├── FunctionNotIdentifiable   HW-VIEW-006  a Python function whose code has no digest
     │   ├── NotAFrame                 HW-VIEW-007  the function returned something else
-    │   ├── DefinitionFileFailed      HW-VIEW-008  importing the file raised
+    │   ├── DefinitionFileFailed      HW-VIEW-008  it cannot be read or imported
     │   └── InvalidDdl                HW-VIEW-009  a schema string that does not parse
     ├── PlanError                     the views do not fit together
     │   ├── UnknownTable              HW-PLAN-001
@@ -45,7 +45,7 @@
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
     │   └── CapabilityMissing         HW-RUN-003
-    └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed; condition and SQLSTATE inside
+    └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
 Not here: how an error is shown; `cli` does that, in one place.
 """
@@ -59,32 +59,68 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from headwater.origin import Origin
 
+_INSTALL_JAVA = (
+    "Install a JDK or JRE 17 or newer (for example the package openjdk-17-jre-headless) "
+    "or point JAVA_HOME at one."
+)
+
 
 @dataclass(kw_only=True, eq=False)
 class HeadwaterError(Exception):
-    """The root of all errors raised on purpose: a code, what happened, where, and what to do next."""
+    """The root of all errors raised on purpose: a code, what happened, where, and what to do next.
+
+    A subclass writes `says` and `advises` as templates over its own typed fields.
+    """
 
     code: ClassVar[str] = "HW-BASE-000"
     exit_code: ClassVar[int] = 1
+    says: ClassVar[str] = "something failed"
+    advises: ClassVar[str] = "Run again with --debug for the whole trace."
     origin: Origin | None = None
 
     @property
     def message(self) -> str:
         """What happened, in one sentence."""
-        return type(self).__doc__ or type(self).__name__
+        return self.says.format_map(self._words())
 
     @property
     def next_step(self) -> str:
         """What the reader can do about it."""
-        return "Run again with --debug for the whole trace."
+        return self.advises.format_map(self._words())
+
+    def _words(self) -> dict[str, str]:
+        return {field.name: _worded(getattr(self, field.name)) for field in fields(self)}
 
     def __str__(self) -> str:
         where = f" {self.origin}:" if self.origin else ""
         return f"{self.code}{where} {self.message}"
 
     def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are pickled by their positional arguments, and these have none.
         state = {field.name: getattr(self, field.name) for field in fields(self)}
-        return copyreg.__newobj__, (type(self),), state  # pyright: ignore[reportAttributeAccessIssue]
+        return copyreg.__newobj__, (type(self),), state  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(str(part) for part in value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return "" if value is None else str(value)
+
+
+@dataclass(kw_only=True, eq=False)
+class EngineDetail(HeadwaterError):
+    """What Spark says of a failure: its words, its condition and its SQLSTATE."""
+
+    detail: str
+    condition: str | None = None
+    sql_state: str | None = None
+
+    @property
+    def message(self) -> str:
+        """What happened, with Spark's condition and SQLSTATE behind it."""
+        state = f"SQLSTATE {self.sql_state}" if self.sql_state else None
+        known = ", ".join(part for part in (self.condition, state) if part)
+        return f"{super().message} [{known}]" if known else super().message
 
 
 # --- configuration -------------------------------------------------------------------------------------
@@ -102,15 +138,9 @@ class ConfigSyntax(UsageError):
     """A configuration file does not parse."""
 
     code: ClassVar[str] = "HW-CONFIG-001"
+    says: ClassVar[str] = "not valid TOML: {detail}"
+    advises: ClassVar[str] = "Correct the line named above; docs/reference/configuration.md shows every key."
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"not valid TOML: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Correct the line named above; docs/reference/configuration.md shows every key."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -118,19 +148,13 @@ class UnknownSetting(UsageError):
     """A key that no profile, project or Spark setting has."""
 
     code: ClassVar[str] = "HW-CONFIG-002"
+    says: ClassVar[str] = "unknown setting '{key}' in {where}"
+    advises: ClassVar[str] = (
+        "{hint}docs/reference/configuration.md lists every key; Spark's own begin with 'spark.'."
+    )
     key: str
-    suggestion: str | None = None
     where: str = "the configuration"
-
-    @property
-    def message(self) -> str:
-        return f"unknown setting {self.key!r} in {self.where}"
-
-    @property
-    def next_step(self) -> str:
-        if self.suggestion:
-            return f"Did you mean {self.suggestion!r}?"
-        return "docs/reference/configuration.md lists every key; Spark's own begin with 'spark.'."
+    hint: str = ""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -138,17 +162,11 @@ class InvalidSetting(UsageError):
     """A known key with a value it cannot have."""
 
     code: ClassVar[str] = "HW-CONFIG-003"
+    says: ClassVar[str] = "setting '{key}' cannot be {value}"
+    advises: ClassVar[str] = "Give it {expected}."
     key: str
     value: str
     expected: str
-
-    @property
-    def message(self) -> str:
-        return f"setting {self.key!r} cannot be {self.value}"
-
-    @property
-    def next_step(self) -> str:
-        return f"Give it {self.expected}."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -156,16 +174,10 @@ class UnknownProfile(UsageError):
     """`--profile` names none of the profiles."""
 
     code: ClassVar[str] = "HW-CONFIG-004"
+    says: ClassVar[str] = "there is no profile named '{name}'"
+    advises: ClassVar[str] = "Known profiles: {known}. Add [profiles.{name}] to headwater.toml for another."
     name: str
     known: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        return f"there is no profile named {self.name!r}"
-
-    @property
-    def next_step(self) -> str:
-        return f"Known profiles: {', '.join(self.known)}; add [profiles.{self.name}] to headwater.toml."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -173,15 +185,9 @@ class ProjectNotFound(UsageError):
     """No project where one was expected."""
 
     code: ClassVar[str] = "HW-CONFIG-005"
+    says: ClassVar[str] = "{path} is not a project: it has no headwater.toml"
+    advises: ClassVar[str] = "Make one with: headwater init {path}"
     path: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.path} is not a project: it has no headwater.toml"
-
-    @property
-    def next_step(self) -> str:
-        return f"Make one with: headwater init {self.path}"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -189,15 +195,9 @@ class FileNameNotUtf8(UsageError):
     """A file name that cannot be shown or recorded."""
 
     code: ClassVar[str] = "HW-CONFIG-006"
+    says: ClassVar[str] = "the file name {shown} is not valid UTF-8"
+    advises: ClassVar[str] = "Rename the file; paths in plans and manifests are text."
     shown: str
-
-    @property
-    def message(self) -> str:
-        return f"the file name {self.shown} is not valid UTF-8"
-
-    @property
-    def next_step(self) -> str:
-        return "Rename the file; names of views and paths in manifests are text."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -205,23 +205,12 @@ class TargetNotEmpty(UsageError):
     """`init` would write over something."""
 
     code: ClassVar[str] = "HW-CONFIG-007"
+    says: ClassVar[str] = "{path} is there already and is not an empty folder"
+    advises: ClassVar[str] = "Name a folder that does not exist or is empty."
     path: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.path} is there already and is not empty"
-
-    @property
-    def next_step(self) -> str:
-        return "Name a folder that does not exist or is empty."
 
 
 # --- runtime -------------------------------------------------------------------------------------------
-
-_INSTALL_JAVA = (
-    "Install a JDK or JRE 17 or newer (for example the package openjdk-17-jre-headless) "
-    "or point JAVA_HOME at one."
-)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -234,15 +223,9 @@ class JavaNotFound(RuntimeFailure):
     """Neither JAVA_HOME nor the PATH leads to a Java."""
 
     code: ClassVar[str] = "HW-RUNTIME-001"
+    says: ClassVar[str] = "Spark needs Java 17 or newer and none was found ({looked})"
+    advises: ClassVar[str] = _INSTALL_JAVA
     looked: str = "JAVA_HOME and the PATH"
-
-    @property
-    def message(self) -> str:
-        return f"Spark needs Java 17 or newer and none was found ({self.looked})"
-
-    @property
-    def next_step(self) -> str:
-        return _INSTALL_JAVA
 
 
 @dataclass(kw_only=True, eq=False)
@@ -250,16 +233,10 @@ class JavaTooOld(RuntimeFailure):
     """The Java that was found is older than Spark can use."""
 
     code: ClassVar[str] = "HW-RUNTIME-002"
+    says: ClassVar[str] = "Spark needs Java 17 or newer and {path} is {version}"
+    advises: ClassVar[str] = _INSTALL_JAVA
     path: str
     version: str
-
-    @property
-    def message(self) -> str:
-        return f"Spark needs Java 17 or newer and {self.path} is {self.version}"
-
-    @property
-    def next_step(self) -> str:
-        return _INSTALL_JAVA
 
 
 @dataclass(kw_only=True, eq=False)
@@ -267,18 +244,13 @@ class JarsUnavailable(RuntimeFailure):
     """Jars are neither in the cache nor to be fetched."""
 
     code: ClassVar[str] = "HW-RUNTIME-003"
+    says: ClassVar[str] = "not in the cache {home} and could not be fetched: {jars} ({detail})"
+    advises: ClassVar[str] = (
+        "Connect to the network once, or copy HEADWATER_HOME/jars from a machine that has them."
+    )
     jars: tuple[str, ...]
     home: str
-    detail: str = ""
-
-    @property
-    def message(self) -> str:
-        tail = f": {self.detail}" if self.detail else ""
-        return f"{', '.join(self.jars)} not in the cache {self.home} and could not be fetched{tail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Connect to the network once, or copy HEADWATER_HOME/jars from a machine that has them."
+    detail: str = "no answer"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -286,17 +258,13 @@ class JarCorrupt(RuntimeFailure):
     """A fetched jar has other bytes than the ones this version was made with."""
 
     code: ClassVar[str] = "HW-RUNTIME-004"
+    says: ClassVar[str] = "{jar} was fetched with sha256 {found}, not {expected}"
+    advises: ClassVar[str] = (
+        "Nothing was kept. Check what stands between this machine and its package registry."
+    )
     jar: str
     expected: str
     found: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.jar} was fetched with sha256 {self.found}, not {self.expected}"
-
-    @property
-    def next_step(self) -> str:
-        return "Nothing was kept. Check what stands between this machine and its package registry."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -304,16 +272,10 @@ class EngineStartFailed(RuntimeFailure):
     """The JVM or the Spark application did not come up."""
 
     code: ClassVar[str] = "HW-RUNTIME-005"
+    says: ClassVar[str] = "Spark did not start: {detail}"
+    advises: ClassVar[str] = "Read the engine's log: {log}"
     detail: str
-    log: str | None = None
-
-    @property
-    def message(self) -> str:
-        return f"Spark did not start: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return f"Read {self.log}." if self.log else super().next_step
+    log: str = "(none was written)"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -321,15 +283,9 @@ class SessionMismatch(RuntimeFailure):
     """A second profile in a process whose Spark application was started with another."""
 
     code: ClassVar[str] = "HW-RUNTIME-006"
+    says: ClassVar[str] = "this process already runs Spark with other settings: {differences}"
+    advises: ClassVar[str] = "Close the open runtime first, or use another process."
     differences: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        return f"this process already runs Spark with other settings: {'; '.join(self.differences)}"
-
-    @property
-    def next_step(self) -> str:
-        return "Close the open runtime first, or use another process."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -337,16 +293,10 @@ class HomeNotWritable(RuntimeFailure):
     """The cache folder cannot be written."""
 
     code: ClassVar[str] = "HW-RUNTIME-007"
+    says: ClassVar[str] = "the cache folder {path} cannot be written: {detail}"
+    advises: ClassVar[str] = "Point HEADWATER_HOME at a folder that can."
     path: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"the cache folder {self.path} cannot be written: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Point HEADWATER_HOME at a folder that can."
 
 
 # --- definitions ---------------------------------------------------------------------------------------
@@ -362,16 +312,10 @@ class ViewRaised(DefinitionError):
     """The user's function raised while it was being built."""
 
     code: ClassVar[str] = "HW-VIEW-001"
+    says: ClassVar[str] = "'{view}' raised {detail}"
+    advises: ClassVar[str] = "Correct the line named above; --debug shows the whole trace."
     view: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r} raised {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Correct the line named above; --debug shows the whole trace."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -379,16 +323,12 @@ class DuplicateName(DefinitionError):
     """Two definitions claim one name."""
 
     code: ClassVar[str] = "HW-VIEW-002"
+    says: ClassVar[str] = "'{name}' is defined here and at {other}"
+    advises: ClassVar[str] = (
+        "Rename one of the two; names are compared without regard to case, as Spark does."
+    )
     name: str
     other: Origin
-
-    @property
-    def message(self) -> str:
-        return f"{self.name!r} is defined here and at {self.other}"
-
-    @property
-    def next_step(self) -> str:
-        return "Rename one of the two; names are compared without regard to case, as Spark does."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -396,15 +336,11 @@ class InvalidName(DefinitionError):
     """A name that cannot be a table's."""
 
     code: ClassVar[str] = "HW-VIEW-003"
+    says: ClassVar[str] = "'{name}' cannot be the name of a table"
+    advises: ClassVar[str] = (
+        "Use letters, digits and underscores, begin with a letter, 128 at most; hw_ is kept for the ledger."
+    )
     name: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.name!r} cannot be the name of a table"
-
-    @property
-    def next_step(self) -> str:
-        return "Use letters, digits and underscores, begin with a letter, at most 128; hw_ is kept for the ledger."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -412,16 +348,12 @@ class ViewNotReproducible(DefinitionError):
     """Two builds of one view gave different plans."""
 
     code: ClassVar[str] = "HW-VIEW-004"
+    says: ClassVar[str] = "'{view}' was built twice and came out different: {detail}"
+    advises: ClassVar[str] = (
+        "Take clocks, random values, unseeded samples and unordered sets out of the function."
+    )
     view: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r} was built twice and came out different: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Take clocks, random values, unseeded samples and unordered sets out of the function."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -429,16 +361,10 @@ class NotInAView(DefinitionError):
     """An action, a write or a command inside a view; a view describes, the engine runs."""
 
     code: ClassVar[str] = "HW-VIEW-005"
+    says: ClassVar[str] = "{member} cannot be used while a view is being built"
+    advises: ClassVar[str] = "{remedy}"
     member: str
     remedy: str = "Return a DataFrame; the engine runs it."
-
-    @property
-    def message(self) -> str:
-        return f"{self.member} cannot be used while a view is being built"
-
-    @property
-    def next_step(self) -> str:
-        return self.remedy
 
 
 @dataclass(kw_only=True, eq=False)
@@ -446,16 +372,12 @@ class FunctionNotIdentifiable(DefinitionError):
     """A Python function that depends on something whose content has no digest."""
 
     code: ClassVar[str] = "HW-VIEW-006"
+    says: ClassVar[str] = (
+        "the Python function {function} depends on {dependency}, which has no stable identity"
+    )
+    advises: ClassVar[str] = "Pass the value in as a column or a constant, or make it inside the function."
     function: str
     dependency: str
-
-    @property
-    def message(self) -> str:
-        return f"the Python function {self.function} depends on {self.dependency}, which has no stable identity"
-
-    @property
-    def next_step(self) -> str:
-        return "Pass the value in as a column or a constant, or make it inside the function."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -463,32 +385,20 @@ class NotAFrame(DefinitionError):
     """A view function that returned something other than a DataFrame."""
 
     code: ClassVar[str] = "HW-VIEW-007"
+    says: ClassVar[str] = "'{view}' returned {returned}, not a DataFrame"
+    advises: ClassVar[str] = "Return the DataFrame that the view is."
     view: str
     returned: str
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r} returned {self.returned}, not a DataFrame"
-
-    @property
-    def next_step(self) -> str:
-        return "Return the DataFrame that the view is."
 
 
 @dataclass(kw_only=True, eq=False)
 class DefinitionFileFailed(DefinitionError):
-    """Importing a definition file raised."""
+    """A definition file cannot be read or imported."""
 
     code: ClassVar[str] = "HW-VIEW-008"
+    says: ClassVar[str] = "the file could not be loaded: {detail}"
+    advises: ClassVar[str] = "Correct the line named above; --debug shows the whole trace."
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"the file could not be loaded: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Correct the line named above; --debug shows the whole trace."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -496,16 +406,10 @@ class InvalidDdl(DefinitionError):
     """A schema string that does not parse."""
 
     code: ClassVar[str] = "HW-VIEW-009"
+    says: ClassVar[str] = "the schema '{ddl}' does not parse: {detail}"
+    advises: ClassVar[str] = "Write it as in SQL: 'id BIGINT, tags ARRAY<STRING>'."
     ddl: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"the schema {self.ddl!r} does not parse: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Write it as in SQL: 'id BIGINT, tags ARRAY<STRING>'."
 
 
 # --- plans ---------------------------------------------------------------------------------------------
@@ -521,18 +425,11 @@ class UnknownTable(PlanError):
     """A view reads a name that nothing defines."""
 
     code: ClassVar[str] = "HW-PLAN-001"
+    says: ClassVar[str] = "'{view}' reads '{name}', which is no view and no source of this project"
+    advises: ClassVar[str] = "{hint}Declare it with headwater.source, or correct the name."
     view: str
     name: str
-    suggestion: str | None = None
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r} reads {self.name!r}, which is no view and no source of this project"
-
-    @property
-    def next_step(self) -> str:
-        hint = f"Did you mean {self.suggestion!r}? " if self.suggestion else ""
-        return f"{hint}Declare it with headwater.source or correct the name."
+    hint: str = ""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -540,53 +437,29 @@ class Cycle(PlanError):
     """Views that read each other in a circle."""
 
     code: ClassVar[str] = "HW-PLAN-002"
-    names: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        return f"views read each other in a circle: {' -> '.join((*self.names, self.names[0]))}"
-
-    @property
-    def next_step(self) -> str:
-        return "Break the circle; an arrow points from a view to one that it reads."
+    says: ClassVar[str] = "views read each other in a circle: {path}"
+    advises: ClassVar[str] = "Break the circle; an arrow points from a view to one that it reads."
+    path: str
 
 
 @dataclass(kw_only=True, eq=False)
-class AnalysisFailed(PlanError):
+class AnalysisFailed(EngineDetail, PlanError):
     """Spark cannot resolve a view: a column, a type, a function that is not there."""
 
     code: ClassVar[str] = "HW-PLAN-003"
+    says: ClassVar[str] = "'{view}': {detail}"
+    advises: ClassVar[str] = "Correct the view at the place named above."
     view: str
-    detail: str
-    condition: str | None = None
-    sql_state: str | None = None
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r}: {_with_condition(self.detail, self.condition, self.sql_state)}"
-
-    @property
-    def next_step(self) -> str:
-        return "Correct the view at the place named above."
 
 
 @dataclass(kw_only=True, eq=False)
-class SqlSyntax(PlanError):
+class SqlSyntax(EngineDetail, PlanError):
     """A SQL text that does not parse."""
 
     code: ClassVar[str] = "HW-PLAN-004"
+    says: ClassVar[str] = "'{view}': {detail}"
+    advises: ClassVar[str] = "Correct the SQL at the line named above."
     view: str
-    detail: str
-    condition: str | None = None
-    sql_state: str | None = None
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r}: {_with_condition(self.detail, self.condition, self.sql_state)}"
-
-    @property
-    def next_step(self) -> str:
-        return "Correct the SQL at the line named above."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -594,20 +467,13 @@ class OrderMismatch(PlanError):
     """The analysed plan reads other names than the parsed one promised."""
 
     code: ClassVar[str] = "HW-PLAN-005"
+    says: ClassVar[str] = (
+        "'{view}' was ordered by the names ({promised}) but its analysed plan reads ({found})"
+    )
+    advises: ClassVar[str] = "This is a defect in Headwater: please report the view."
     view: str
     promised: tuple[str, ...]
     found: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        return (
-            f"view {self.view!r} was ordered by the names {list(self.promised)} "
-            f"but its analysed plan reads {list(self.found)}"
-        )
-
-    @property
-    def next_step(self) -> str:
-        return "This is a defect in Headwater: please report the view."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -615,21 +481,10 @@ class UnpinnedRead(PlanError):
     """A view reads storage around the registered tables."""
 
     code: ClassVar[str] = "HW-PLAN-006"
+    says: ClassVar[str] = "'{view}' reads {leaf}, which is no registered table"
+    advises: ClassVar[str] = "Declare it with headwater.source and read it by name, so that it can be pinned."
     view: str
     leaf: str
-
-    @property
-    def message(self) -> str:
-        return f"view {self.view!r} reads {self.leaf}, which is no registered table"
-
-    @property
-    def next_step(self) -> str:
-        return "Declare it with headwater.source and read it by name, so that it can be pinned."
-
-
-def _with_condition(detail: str, condition: str | None, sql_state: str | None) -> str:
-    known = [part for part in (condition, f"SQLSTATE {sql_state}" if sql_state else None) if part]
-    return f"{detail} [{', '.join(known)}]" if known else detail
 
 
 # --- storage -------------------------------------------------------------------------------------------
@@ -645,15 +500,9 @@ class NotADeltaTable(DeltaError):
     """A folder that is missing, or holds no Delta log."""
 
     code: ClassVar[str] = "HW-DELTA-001"
+    says: ClassVar[str] = "{path} is not a Delta table"
+    advises: ClassVar[str] = "Check the path; a Delta table is a folder with a _delta_log in it."
     path: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.path} is not a Delta table"
-
-    @property
-    def next_step(self) -> str:
-        return "Check the path; a Delta table is a folder with a _delta_log in it."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -661,33 +510,20 @@ class LogUnreadable(DeltaError):
     """A Delta log that is there but cannot be read."""
 
     code: ClassVar[str] = "HW-DELTA-002"
+    says: ClassVar[str] = "the Delta log of {path} cannot be read: {detail}"
+    advises: ClassVar[str] = "Restore the log from a copy, or move the table away so that it is made anew."
     path: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"the Delta log of {self.path} cannot be read: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Restore the log from a copy, or remove the table so that it is made anew."
 
 
 @dataclass(kw_only=True, eq=False)
-class CommitConflict(DeltaError):
+class CommitConflict(EngineDetail, DeltaError):
     """Another writer committed first."""
 
     code: ClassVar[str] = "HW-DELTA-003"
+    says: ClassVar[str] = "another writer committed to {path} first: {detail}"
+    advises: ClassVar[str] = "Nothing of this write was kept. Run again; it plans on the new version."
     path: str
-    detail: str
-
-    @property
-    def message(self) -> str:
-        return f"another writer committed to {self.path} first: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Nothing of this write was kept. Run again; it plans on the new version."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -695,15 +531,9 @@ class RemoteRefused(DeltaError):
     """A remote address under a storage profile that allows local paths only."""
 
     code: ClassVar[str] = "HW-DELTA-004"
+    says: ClassVar[str] = "{uri} is remote and the storage profile says require_local_paths"
+    advises: ClassVar[str] = "Use a local path, or set storage.require_local_paths = false."
     uri: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.uri} is remote and the storage profile says require_local_paths"
-
-    @property
-    def next_step(self) -> str:
-        return "Use a local path, or set storage.require_local_paths = false."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -712,16 +542,10 @@ class VersionNotFound(DeltaError):
 
     code: ClassVar[str] = "HW-DELTA-005"
     exit_code: ClassVar[int] = 3
+    says: ClassVar[str] = "version {version} of {path} is no longer there as it was pinned"
+    advises: ClassVar[str] = "Build again to pin what is there now."
     path: str
     version: int
-
-    @property
-    def message(self) -> str:
-        return f"version {self.version} of {self.path} is no longer there as it was pinned"
-
-    @property
-    def next_step(self) -> str:
-        return "Build again to pin what is there now."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -729,17 +553,11 @@ class SourceUnreadable(DeltaError):
     """A source of files that is missing or cannot be read."""
 
     code: ClassVar[str] = "HW-DELTA-006"
+    says: ClassVar[str] = "source '{source}' at {path} cannot be read: {detail}"
+    advises: ClassVar[str] = "Check the path in the source's definition."
     source: str
     path: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"source {self.source!r} at {self.path} cannot be read: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Check the path in the source's definition."
 
 
 # --- runs ----------------------------------------------------------------------------------------------
@@ -755,16 +573,10 @@ class WarehouseNotWritable(RunError):
     """The folder for tables and runs cannot be written."""
 
     code: ClassVar[str] = "HW-RUN-001"
+    says: ClassVar[str] = "the warehouse {path} cannot be written: {detail}"
+    advises: ClassVar[str] = "Give write access, or name another folder with --warehouse DIR."
     path: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"the warehouse {self.path} cannot be written: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Give write access, or name another folder with --warehouse DIR."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -772,16 +584,10 @@ class ManifestUnreadable(RunError):
     """A run's manifest is there but cannot be read."""
 
     code: ClassVar[str] = "HW-RUN-002"
+    says: ClassVar[str] = "the manifest {path} cannot be read: {detail}"
+    advises: ClassVar[str] = "Remove that run's folder, or build with --full."
     path: str
     detail: str
-
-    @property
-    def message(self) -> str:
-        return f"the manifest {self.path} cannot be read: {self.detail}"
-
-    @property
-    def next_step(self) -> str:
-        return "Remove that run's folder, or build with --full."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -789,32 +595,17 @@ class CapabilityMissing(RunError):
     """A capability that runs rely on does not work here."""
 
     code: ClassVar[str] = "HW-RUN-003"
+    says: ClassVar[str] = "this installation cannot: {names}"
+    advises: ClassVar[str] = "headwater doctor shows what each probe saw."
     names: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        return f"this installation cannot: {', '.join(self.names)}"
-
-    @property
-    def next_step(self) -> str:
-        return "headwater doctor shows what each probe saw."
 
 
 @dataclass(kw_only=True, eq=False)
-class EngineFailed(HeadwaterError):
+class EngineFailed(EngineDetail):
     """Spark, Delta or py4j failed while work was being done."""
 
     code: ClassVar[str] = "HW-ENGINE-001"
-    detail: str
-    condition: str | None = None
-    sql_state: str | None = None
+    says: ClassVar[str] = "{detail}"
+    advises: ClassVar[str] = "{remedy}"
     java_class: str | None = None
-    advice: str | None = None
-
-    @property
-    def message(self) -> str:
-        return _with_condition(self.detail, self.condition, self.sql_state)
-
-    @property
-    def next_step(self) -> str:
-        return self.advice or super().next_step
+    remedy: str = "Run again with --debug for the whole trace."

@@ -1,1 +1,43 @@
-"""The artifacts area."""
+"""What happened, kept: the manifest of each run.
+
+Manifest and its records    frozen, typed, one JSON form
+commit_manifest             written whole or not at all
+read_manifest               one run
+last_manifest               the newest run
+"""
+
+from headwater.artifacts.manifest import (
+    SCHEMA_VERSION,
+    Action,
+    FileRecord,
+    Manifest,
+    PinRecord,
+    SchemaRecord,
+    SourceRecord,
+    SqlRecord,
+    Status,
+    TableRecord,
+    ViewRecord,
+    commit_manifest,
+    encode_manifest,
+    last_manifest,
+    read_manifest,
+)
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Action",
+    "FileRecord",
+    "Manifest",
+    "PinRecord",
+    "SchemaRecord",
+    "SourceRecord",
+    "SqlRecord",
+    "Status",
+    "TableRecord",
+    "ViewRecord",
+    "commit_manifest",
+    "encode_manifest",
+    "last_manifest",
+    "read_manifest",
+]

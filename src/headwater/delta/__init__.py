@@ -1,1 +1,45 @@
-"""The delta area."""
+"""Storage; never knows why it is asked. The only area that touches a Delta log.
+
+read_head, find_head, is_head   the newest commit of a table, without Spark
+read_pinned                     rows at a version
+LatestVersions                  the newest version as a session may see it (cache profiles)
+pin_files, read_files           files that are no Delta table
+register_table                  a name for any of them
+commit_mutation                 the one way to write: Append, Overwrite -> Receipt
+"""
+
+from headwater.delta.commit import commit_mutation
+from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
+from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
+from headwater.delta.mutation import Append, CommitNote, Mutation, Overwrite, note_of
+from headwater.delta.reads import LatestVersions, read_pinned
+from headwater.delta.receipt import Outcome, Receipt
+from headwater.delta.registration import Registration, TableKind, TableSpec, register_table
+from headwater.runtime import StorageProfile
+
+__all__ = [
+    "Append",
+    "CommitNote",
+    "FilePin",
+    "LatestVersions",
+    "ListedFile",
+    "LogHead",
+    "Mutation",
+    "Outcome",
+    "Overwrite",
+    "Receipt",
+    "Registration",
+    "StorageProfile",
+    "TableKind",
+    "TableSpec",
+    "commit_mutation",
+    "find_head",
+    "is_head",
+    "note_of",
+    "pin_files",
+    "read_commit",
+    "read_files",
+    "read_head",
+    "read_pinned",
+    "register_table",
+]

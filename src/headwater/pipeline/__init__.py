@@ -1,1 +1,34 @@
-"""The pipeline area."""
+"""What the user said; data only. A view is a value: its serialised plan, made without a JVM.
+
+view, table, source        the decorators
+read_project               headwater.toml
+open_definitions           the definition files, imported
+build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec)
+SchemaOracle               who answers when a view asks for a schema
+"""
+
+from headwater.pipeline.building import SchemaOracle, build_pipeline
+from headwater.pipeline.canonical import PlanBytes
+from headwater.pipeline.definition import source, table, view
+from headwater.pipeline.loading import LoadedProject, open_definitions, user_origin
+from headwater.pipeline.project import PROJECT_FILE, ProjectConfig, read_project
+from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
+
+__all__ = [
+    "PROJECT_FILE",
+    "LoadedProject",
+    "Pipeline",
+    "PlanBytes",
+    "ProjectConfig",
+    "SchemaOracle",
+    "SourceKind",
+    "SourceSpec",
+    "ViewSpec",
+    "build_pipeline",
+    "open_definitions",
+    "read_project",
+    "source",
+    "table",
+    "user_origin",
+    "view",
+]

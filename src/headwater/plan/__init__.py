@@ -1,1 +1,22 @@
-"""The plan area."""
+"""What will happen; never touches storage.
+
+rehydrate, empty_relation             plan bytes -> a frame of one session
+parsed_tree, analysed_tree            Catalyst's trees
+names_in_parsed, names_in_analysed    what a plan reads
+order_of                              views in the order in which they can be made
+"""
+
+from headwater.plan.catalyst import analysed_tree, empty_relation, parsed_tree, plan_error, rehydrate
+from headwater.plan.reads import names_in_analysed, names_in_parsed
+from headwater.plan.taskgraph import order_of
+
+__all__ = [
+    "analysed_tree",
+    "empty_relation",
+    "names_in_analysed",
+    "names_in_parsed",
+    "order_of",
+    "parsed_tree",
+    "plan_error",
+    "rehydrate",
+]

@@ -1,0 +1,102 @@
+"""Session start and first commit: plain PySpark against Headwater, each case in a process of its own.
+
+python bench/startup.py [--pairs N]
+
+Plain is what the manuals say: `SparkSession.builder` with the same Delta jars, through PySpark's own
+spark-submit. The cases take turns, so that a busy moment of the machine meets both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from headwater.runtime.archive import make_archive, with_archive
+from headwater.runtime.gateway import open_gateway
+from headwater.runtime.home import headwater_home
+from headwater.runtime.jars import provide_jars
+from headwater.runtime.java import find_java
+from headwater.runtime.jvm import JvmSpec
+
+MEASURES = ("session", "first-commit")
+CASES = ("plain", "headwater")
+DELTA = {
+    "spark.master": "local[*]",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+TUNED = DELTA | {
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def engine() -> JvmSpec:
+    """The engine that Headwater's case starts, without its archive."""
+    home, java = headwater_home(), find_java()
+    jars = provide_jars(home, java, notify=print)
+    return JvmSpec(java=java, jars=jars, home=home, memory="1g", settings=tuple(TUNED.items()))
+
+
+def open_plain() -> SparkSession:
+    """A session as the manuals make it."""
+    builder = SparkSession.Builder().config("spark.jars", ",".join(str(jar) for jar in engine().jars))
+    for key, value in DELTA.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def open_headwater() -> SparkSession:
+    """A session on a JVM that Headwater started."""
+    return SparkSession(SparkContext(gateway=open_gateway(with_archive(engine())).py4j))
+
+
+def measure(case: str) -> dict[str, float]:
+    """The seconds of each measure, in this process, which must be fresh."""
+    began = time.perf_counter()
+    spark = open_plain() if case == "plain" else open_headwater()
+    opened = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        spark.range(10).write.format("delta").save(str(Path(folder) / "table"))
+        committed = time.perf_counter()
+        spark.stop()
+    return {"session": opened - began, "first-commit": committed - opened}
+
+
+def measure_apart(case: str) -> dict[str, float]:
+    """The same, in a new process."""
+    command = [sys.executable, __file__, "--case", case]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    """Measure in turns and print the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--case", choices=CASES)
+    asked = parser.parse_args()
+    if asked.case:
+        print(json.dumps(measure(asked.case)))
+        return
+    make_archive(engine())
+    taken = [{case: measure_apart(case) for case in CASES} for _ in range(asked.pairs)]
+    for name in MEASURES:
+        plain, ours = (statistics.median(pair[case][name] for pair in taken) for case in CASES)
+        print(f"{name} plain={plain:.1f}s headwater={ours:.1f}s ratio={ours / plain:.2f}")
+
+
+if __name__ == "__main__":
+    main()

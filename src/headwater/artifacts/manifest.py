@@ -1,0 +1,149 @@
+"""What one run did, as one JSON file: enough to answer for it, and to know without Spark that nothing changed.
+
+Not here: the ledger's Delta tables.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from headwater.errors import ManifestUnreadable, WarehouseNotWritable
+
+SCHEMA_VERSION = 1
+Action = Literal["built", "skipped", "failed"]
+Status = Literal["done", "unchanged", "failed"]
+
+
+class PinRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A dataset at a version, with the digest of the commit that made it."""
+
+    version: int
+    digest: str
+
+
+class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of a listing as it was read."""
+
+    path: str
+    size: int
+    modified_ns: int
+    sha256: str
+
+
+class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the run started from."""
+
+    name: str
+    kind: str
+    digest: str
+    pin: PinRecord
+    path: str | None = None
+    files: tuple[FileRecord, ...] = ()
+
+
+class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A view as it was: where it stands in the project, the digest of its plan, and what it reads."""
+
+    name: str
+    file: str
+    line: int
+    language: str
+    stored: bool
+    digest: str
+    reads: tuple[str, ...]
+
+
+class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A stored table after the run."""
+
+    name: str
+    action: Action
+    reason: str
+    version: int | None = None
+    rows: int | None = None
+    digest: str | None = None
+    pin: PinRecord | None = None
+    task_key: str | None = None
+
+
+class SchemaRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A schema that a view asked for, under a key that changes with whatever could change the answer."""
+
+    key: str
+    schema: str
+
+
+class SqlRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The tables that a SQL text reads, under the digest of the text."""
+
+    digest: str
+    reads: tuple[str, ...]
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One run, whole. Everything in it is sorted by name."""
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str
+    project: str
+    status: Status
+    started_at: str
+    finished_at: str
+    runtime_digest: str
+    results_digest: str
+    settings_results: dict[str, str]
+    settings_speed: dict[str, str]
+    versions: dict[str, str]
+    sources: tuple[SourceRecord, ...]
+    views: tuple[ViewRecord, ...]
+    tables: tuple[TableRecord, ...]
+    schemas: tuple[SchemaRecord, ...] = ()
+    sql: tuple[SqlRecord, ...] = ()
+    error: str | None = None
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """The manifest's one form: keys sorted, indented, a final newline."""
+    return msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2) + b"\n"
+
+
+def commit_manifest(warehouse: Path, manifest: Manifest) -> Path:
+    """Writes the manifest in one step: it is there whole, or not at all."""
+    folder = warehouse / "runs" / manifest.run_id
+    path = folder / "manifest.json"
+    draft = folder / ".manifest.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as file:
+            file.write(encode_manifest(manifest))
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise WarehouseNotWritable(path=str(warehouse), detail=error.strerror or str(error)) from error
+    return path
+
+
+def read_manifest(path: Path) -> Manifest:
+    """One run's manifest; raises ManifestUnreadable if it is not one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise ManifestUnreadable(path=str(path), detail=str(error)) from error
+
+
+def last_manifest(warehouse: Path) -> Manifest | None:
+    """The manifest of the newest run that came to an end, good or bad; None if there is none."""
+    try:
+        runs = sorted((each.name for each in (warehouse / "runs").iterdir()), reverse=True)
+    except OSError:
+        return None
+    for run in runs:
+        path = warehouse / "runs" / run / "manifest.json"
+        if path.is_file():
+            return read_manifest(path)
+    return None

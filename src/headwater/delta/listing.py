@@ -1,0 +1,105 @@
+"""A folder of files, or one file, as a pinned dataset: CSV, JSON, Parquet and what else Spark reads by name.
+
+A listing has no log, so its pin is the digest of its files' contents; a file whose size and time are as
+recorded is not hashed again. Not here: Delta tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.digest import digest_of
+from headwater.errors import FileNameNotUtf8, SourceUnreadable
+from headwater.names import TablePin
+from headwater.runtime import engine_errors, local_path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from headwater.origin import Origin
+    from headwater.runtime import RunSession
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class ListedFile:
+    """One file of a listing: its path below the listing's root, and what tells whether it changed."""
+
+    path: str
+    size: int
+    modified_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePin:
+    """A listing as a run saw it: the pin, and the files behind it."""
+
+    pin: TablePin
+    files: tuple[ListedFile, ...]
+
+
+def pin_files(name: str, uri: str, known: Iterable[ListedFile] = (), origin: Origin | None = None) -> FilePin:
+    """The files at `uri` now; `known` are those of the last run, whose digests are taken over where they fit.
+
+    Raises:
+        SourceUnreadable: there is nothing there, or it cannot be read.
+        FileNameNotUtf8: a file has a name that cannot be recorded.
+    """
+    root = local_path_of(uri)
+    before = {(each.path, each.size, each.modified_ns): each for each in known}
+    try:
+        found = [_listed(root, path, before) for path in _paths(root)]
+    except OSError as error:
+        detail = error.strerror or str(error)
+        raise SourceUnreadable(source=name, path=str(root), detail=detail, origin=origin) from error
+    if not found:
+        raise SourceUnreadable(source=name, path=str(root), detail="there are no files", origin=origin)
+    files = tuple(sorted(found))
+    digest = digest_of([[each.path, each.size, each.sha256] for each in files])
+    return FilePin(pin=TablePin(name=name, uri=uri, version=0, digest=digest), files=files)
+
+
+def read_files(
+    session: RunSession,
+    pinned: FilePin,
+    *,
+    file_format: str,
+    schema: str | None,
+    options: Sequence[tuple[str, str]],
+    origin: Origin | None = None,
+) -> DataFrame:
+    """The rows of exactly the pinned files."""
+    root = local_path_of(pinned.pin.uri)
+    paths = [str(root / each.path) if each.path else str(root) for each in pinned.files]
+    reader = session.spark.read.format(file_format).options(**dict(options))
+    with engine_errors(origin, remedy="Check the source's format, schema and options."):
+        if schema is not None:
+            reader = reader.schema(schema)
+        return reader.load(paths)
+
+
+def _paths(root: Path) -> list[Path]:
+    if root.is_file():
+        return [root]
+    visible = (path for path in root.rglob("*") if path.is_file())
+    return sorted(path for path in visible if not path.name.startswith((".", "_")))
+
+
+def _listed(root: Path, path: Path, before: dict[tuple[str, int, int], ListedFile]) -> ListedFile:
+    relative = "" if path == root else path.relative_to(root).as_posix()
+    try:
+        relative.encode()
+    except UnicodeEncodeError:
+        raise FileNameNotUtf8(shown=ascii(relative)) from None
+    facts = path.stat()
+    known = before.get((relative, facts.st_size, facts.st_mtime_ns))
+    if known is not None:
+        return known
+    with path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    return ListedFile(path=relative, size=facts.st_size, modified_ns=facts.st_mtime_ns, sha256=sha256)

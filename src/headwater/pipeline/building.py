@@ -1,0 +1,175 @@
+"""Definitions become values: each function is run twice against the offline session and must say the same.
+
+A function that asks for a schema is answered by an oracle: from what the last run recorded, or by the engine.
+Since that needs the views it reads, building is driven by demand; a view that is needed by itself is a cycle.
+Not here: the oracle.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql.connect.proto import base_pb2
+
+from headwater.errors import Cycle, HeadwaterError, NotAFrame, NotInAView, ViewRaised
+from headwater.names import same_name
+from headwater.pipeline.canonical import PlanBytes, _bytes_of, build_twice
+from headwater.pipeline.definition import (
+    Definition,
+    FunctionDefinition,
+    PathDefinition,
+    RowsDefinition,
+    SqlDefinition,
+)
+from headwater.pipeline.loading import LoadedProject, user_origin
+from headwater.pipeline.offline import open_offline, pickled_by_value
+from headwater.pipeline.spec import Pipeline, SourceSpec, ViewSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql.types import StructType
+
+    from headwater.pipeline.offline import OfflineSession
+
+
+class SchemaOracle(Protocol):
+    """Who is asked when a view wants to know a schema."""
+
+    def names_in(self, sql: str, origin: str) -> tuple[str, ...]:
+        """The tables a SQL text reads; `origin` names who asks."""
+        ...
+
+    def schema_of(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
+        """The schema of a relation over the named views and sources, all that can be reached from it."""
+        ...
+
+
+def build_pipeline(loaded: LoadedProject, oracle: SchemaOracle) -> Pipeline:
+    """The project as a value. The definitions must still be open.
+
+    Raises:
+        ViewRaised, NotAFrame, NotInAView, ViewNotReproducible: a function cannot become a value.
+        Cycle: a view asks for a schema that needs the view itself.
+    """
+    building = _Building(loaded, oracle)
+    with pickled_by_value(loaded.modules), open_offline(building) as session:
+        building.session = session
+        specs = [building.spec(definition.name) for definition in loaded.definitions]
+    return Pipeline(
+        name=loaded.config.name,
+        views=tuple(each for each in specs if isinstance(each, ViewSpec)),
+        sources=tuple(each for each in specs if isinstance(each, SourceSpec)),
+    )
+
+
+class _Building:
+    """The state of one build: which specs are made, and which are being made right now."""
+
+    session: OfflineSession
+
+    def __init__(self, loaded: LoadedProject, oracle: SchemaOracle) -> None:
+        self._root = loaded.config.root
+        self._definitions = {same_name(each.name): each for each in loaded.definitions}
+        self._oracle = oracle
+        self._made: dict[str, ViewSpec | SourceSpec] = {}
+        self._open: list[str] = []
+
+    def spec(self, name: str) -> ViewSpec | SourceSpec:
+        """The spec of a defined name, built now if it was not yet."""
+        key = same_name(name)
+        if key not in self._made:
+            definition = self._definitions[key]
+            if key in self._open:
+                circle = [*self._open[self._open.index(key) :], key]
+                path = " -> ".join(self._definitions[each].name for each in circle)
+                raise Cycle(path=path, origin=definition.origin)
+            self._open.append(key)
+            try:
+                self._made[key] = self._build(definition)
+            finally:
+                self._open.pop()
+        return self._made[key]
+
+    def schema_of(self, relation: bytes) -> StructType:
+        """Answers the offline session; see SchemaSource."""
+        plan = _bytes_of(base_pb2.Plan.FromString(relation))
+        reached: dict[str, ViewSpec | SourceSpec] = {}
+        waiting = [*self._reads(plan)]
+        while waiting:
+            name = waiting.pop()
+            if same_name(name) in reached or same_name(name) not in self._definitions:
+                continue
+            spec = self.spec(name)
+            reached[same_name(name)] = spec
+            if spec.plan is not None:
+                waiting += self._reads(spec.plan)
+        return self._oracle.schema_of(plan, reached)
+
+    def _reads(self, plan: PlanBytes) -> list[str]:
+        asking = self._definitions[self._open[-1]].name if self._open else "a view"
+        return [*plan.reads, *(name for sql in plan.sql for name in self._oracle.names_in(sql, asking))]
+
+    def _build(self, definition: Definition) -> ViewSpec | SourceSpec:
+        if isinstance(definition, PathDefinition):
+            return _path_source(definition)
+        try:
+            plan = build_twice(lambda: self._frame(definition), definition.name)
+        except HeadwaterError as error:
+            error.origin = error.origin or user_origin(error, self._root) or definition.origin
+            raise
+        except Exception as error:
+            origin = user_origin(error, self._root) or definition.origin
+            detail = f"{type(error).__name__}: {error}"
+            raise ViewRaised(view=definition.name, detail=detail, origin=origin) from error
+        if isinstance(definition, RowsDefinition):
+            return SourceSpec(name=definition.name, origin=definition.origin, kind="memory", plan=plan)
+        if definition.kind == "source":
+            return SourceSpec(name=definition.name, origin=definition.origin, kind="made", plan=plan)
+        language = "sql" if isinstance(definition, SqlDefinition) else "python"
+        return ViewSpec(
+            name=definition.name,
+            origin=definition.origin,
+            language=language,
+            stored=definition.kind == "table",
+            plan=plan,
+        )
+
+    def _frame(self, definition: FunctionDefinition | SqlDefinition | RowsDefinition) -> DataFrame:
+        match definition:
+            case SqlDefinition():
+                return self.session.sql(definition.text)
+            case RowsDefinition():
+                return self.session.createDataFrame(list(definition.rows), definition.schema)
+            case FunctionDefinition():
+                frame: object = definition.function(**self._arguments(definition))
+                if not isinstance(frame, DataFrame):
+                    returned = "nothing" if frame is None else f"a {type(frame).__name__}"
+                    raise NotAFrame(view=definition.name, returned=returned)
+                return frame
+
+    def _arguments(self, definition: FunctionDefinition) -> dict[str, Any]:
+        """One frame per parameter, by name; a parameter with a default keeps it."""
+        arguments: dict[str, Any] = {}
+        for name, parameter in signature(definition.function).parameters.items():
+            if parameter.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY}:
+                remedy = "Name each table that the view reads as a parameter of its own."
+                raise NotInAView(member=f"the parameter {parameter}", remedy=remedy)
+            if parameter.default is Parameter.empty:
+                arguments[name] = self.session if name == "spark" else self.session.table(name)
+        return arguments
+
+
+def _path_source(definition: PathDefinition) -> SourceSpec:
+    is_delta = definition.file_format.lower() == "delta"
+    return SourceSpec(
+        name=definition.name,
+        origin=definition.origin,
+        kind="delta" if is_delta else "listing",
+        path=definition.path,
+        file_format=definition.file_format,
+        schema=definition.schema,
+        options=cast("tuple[tuple[str, str], ...]", definition.options),
+    )

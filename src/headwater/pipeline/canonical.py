@@ -1,0 +1,253 @@
+"""A view's plan as bytes: the ones Spark runs, and the ones that say whether the view is still the same.
+
+Two builds of one view differ in what pyspark counts up (plan ids, lambda names, names of inlined frames), in
+where the lines stood, and in how a function was pickled. All of that is taken out here, and nothing else.
+Not here: what the plan means. Analysis, lineage and determinism rules work on Catalyst's tree.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql.connect.proto import base_pb2
+
+from headwater.digest import digest_of_bytes
+from headwater.errors import NotInAView, ViewNotReproducible
+from headwater.pipeline.code import function_digest
+from headwater.pipeline.difference import first_difference
+from headwater.pipeline.messages import CALLS, children_of, is_streaming, messages_of, put, text_of, value_of
+from headwater.pipeline.offline_mode import resumed_mode
+from headwater.pipeline.refusal import not_in_a_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from google.protobuf.message import Message
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+    from pyspark.sql.dataframe import DataFrame
+
+_LAMBDA = "spark.connect.Expression.LambdaFunction"
+_LAMBDA_VARIABLE = "spark.connect.Expression.UnresolvedNamedLambdaVariable"
+_PYTHON_FUNCTIONS = frozenset(
+    {"spark.connect.PythonUDF", "spark.connect.PythonUDTF", "spark.connect.PythonDataSource"}
+)
+_ORIGINS = ("origin", "source_info")
+# pyspark names a frame given to spark.sql(..., name=frame) by a random uuid, in the text and in an alias.
+_INLINED_FRAME = re.compile(r"_pyspark_connect_temp_view_[0-9a-f]{32}")
+_INLINED_FRAME_FIELDS = {"spark.connect.SQL": "query", "spark.connect.SubqueryAlias": "alias"}
+_DIGESTED = b"headwater:function:"
+
+_UNREPLAYABLE: Mapping[str, tuple[str, str]] = {
+    "relation_changes": (
+        "spark.read.changes",
+        "Read the table by its name; the engine works out what changed.",
+    ),
+    "cached_remote_relation": ("a checkpointed DataFrame", "Leave the checkpoint out."),
+    "catalog": ("spark.catalog", "Read tables by name."),
+    "ml_relation": ("pyspark.ml", "Train outside of the pipeline."),
+    "extension": ("a relation from a Connect plugin", "Use relations that Spark itself knows."),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanBytes:
+    """One build of a view.
+
+    Attributes:
+        executable: A serialised Connect `Plan` that Spark can run: pickled functions and origins are in it.
+        canonical: The same plan without accidents; equal bytes mean an equal view, on every machine.
+        digest: sha256 of `canonical`.
+        reads: Names of the tables read through the DataFrame API, as written, sorted.
+        sql: Texts of the SQL relations, in order of appearance.
+        functions: Names of the functions called, sorted; those inside SQL texts are not among them.
+    """
+
+    executable: bytes
+    canonical: bytes
+    digest: str
+    reads: tuple[str, ...]
+    sql: tuple[str, ...]
+    functions: tuple[str, ...]
+
+
+def plan_bytes_of(frame: DataFrame) -> PlanBytes:
+    """The bytes of an offline frame.
+
+    Raises:
+        NotInAView: the frame is a stream, or holds something that cannot be replayed.
+        FunctionNotIdentifiable: a Python function in it has no stable identity.
+    """
+    return bytes_of_plan(_built(frame))
+
+
+def build_twice(build: Callable[[], DataFrame], view: str) -> PlanBytes:
+    """The bytes of what `build` returns, after seeing that a second build gives the same.
+
+    May be called from within a `SchemaSource` too: the schema of a view can depend on another view.
+
+    Raises:
+        ViewNotReproducible: the two differ; the detail names the message and field that does.
+    """
+    with resumed_mode():
+        first, second = _built(build()), _built(build())
+    one, two = canonical_plan(first), canonical_plan(second)
+    if one.SerializeToString(deterministic=True) != two.SerializeToString(deterministic=True):
+        raise ViewNotReproducible(view=view, detail=first_difference(one, two))
+    return bytes_of_plan(first, one)
+
+
+def executable_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
+    """A copy with plan ids, lambda variables and inlined frames named by their place in the plan."""
+    copied = base_pb2.Plan()
+    copied.CopyFrom(plan)
+    _Names().settle(copied)
+    return copied
+
+
+def canonical_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
+    """A copy without origins, and with each Python function replaced by its digest; not for running."""
+    copied = executable_plan(plan)
+    for message in messages_of(copied):
+        name = message.DESCRIPTOR.full_name
+        if name == "spark.connect.RelationCommon":
+            for field in _ORIGINS:
+                message.ClearField(field)
+        elif name == "spark.connect.Expression":
+            # An expression without an origin has no `common` at all: pyspark adds it for that alone.
+            message.ClearField("common")
+        elif name in _PYTHON_FUNCTIONS:
+            _digest_function(message)
+    return copied
+
+
+def executable_bytes(plan: base_pb2.Plan) -> bytes:
+    """What `PlanBytes.executable` is, for a plan that is no whole view."""
+    return executable_plan(plan).SerializeToString(deterministic=True)
+
+
+def _built(frame: DataFrame) -> base_pb2.Plan:
+    connect = cast("ConnectFrame", frame)
+    return base_pb2.Plan(root=connect._plan.plan(connect._session.client))
+
+
+def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -> PlanBytes:
+    """The bytes of a plan that this process built; `canonical` is its canonical plan, if that is at hand."""
+    executable = executable_plan(plan)
+    content = (canonical or canonical_plan(plan)).SerializeToString(deterministic=True)
+    facts = _Facts.of(executable)
+    return PlanBytes(
+        executable=executable.SerializeToString(deterministic=True),
+        canonical=content,
+        digest=digest_of_bytes(content),
+        reads=facts.reads,
+        sql=facts.sql,
+        functions=facts.functions,
+    )
+
+
+# --- names ---------------------------------------------------------------------------------------------
+
+
+class _Names:
+    """Replaces what pyspark counts up by numbers in order of first appearance."""
+
+    def __init__(self) -> None:
+        self._plans: dict[int, int] = {}
+        self._frames: dict[str, str] = {}
+
+    def settle(self, root: Message) -> None:
+        # The scope is a chain of (written name, settled name): a nested lambda sees the outer ones.
+        work: list[tuple[Message, Mapping[str, str], int]] = [(root, {}, 0)]
+        while work:
+            message, scope, depth = work.pop()
+            name = message.DESCRIPTOR.full_name
+            if name == _LAMBDA:
+                scope, depth = _lambda_scope(message, scope, depth), depth + 1
+            elif name == _LAMBDA_VARIABLE:
+                _rename_variable(message, scope)
+            self._settle_fields(message)
+            work.extend((child, scope, depth) for child in reversed(children_of(message)))
+
+    def _settle_fields(self, message: Message) -> None:
+        descriptor = message.DESCRIPTOR
+        if "plan_id" in descriptor.fields_by_name and message.HasField("plan_id"):
+            number = cast("int", value_of(message, "plan_id"))
+            put(message, "plan_id", self._plans.setdefault(number, len(self._plans)))
+        field = _INLINED_FRAME_FIELDS.get(descriptor.full_name)
+        if field is not None:
+            put(message, field, _INLINED_FRAME.sub(self._frame_name, text_of(message, field)))
+
+    def _frame_name(self, match: re.Match[str]) -> str:
+        return self._frames.setdefault(match.group(), f"_pyspark_connect_temp_view_{len(self._frames):032x}")
+
+
+def _lambda_scope(function: Message, outer: Mapping[str, str], depth: int) -> Mapping[str, str]:
+    scope = dict(outer)
+    arguments = cast("Sequence[Message]", value_of(function, "arguments"))
+    for position, argument in enumerate(arguments):
+        parts = cast("Sequence[str]", value_of(argument, "name_parts"))
+        scope[parts[0]] = f"x_{depth}_{position}"
+    return scope
+
+
+def _rename_variable(variable: Message, scope: Mapping[str, str]) -> None:
+    parts = cast("list[str]", value_of(variable, "name_parts"))
+    parts[0] = scope.get(parts[0], parts[0])
+
+
+# --- functions -----------------------------------------------------------------------------------------
+
+
+def _digest_function(message: Message) -> None:
+    command = cast("bytes", value_of(message, "command"))
+    if command.startswith(_DIGESTED):
+        return
+    # These are the bytes this very process has just written, so reading them runs nobody else's code.
+    content: object = pickle.loads(command)  # noqa: S301
+    if message.DESCRIPTOR.name == "PythonUDF":
+        content = cast("tuple[object, object]", content)[0]
+    put(message, "command", _DIGESTED + function_digest(content).encode())
+    version = text_of(message, "python_ver")
+    put(message, "python_ver", ".".join(version.split(".")[:2]))
+
+
+# --- facts ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    reads: tuple[str, ...]
+    sql: tuple[str, ...]
+    functions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, plan: base_pb2.Plan) -> _Facts:
+        if is_streaming(plan):
+            raise not_in_a_view("SparkSession.readStream")
+        reads: set[str] = set()
+        sql: list[str] = []
+        functions: set[str] = set()
+        for message in messages_of(plan):
+            name = message.DESCRIPTOR.full_name
+            if name == "spark.connect.Relation":
+                _check_replayable(message)
+            elif name == "spark.connect.Read.NamedTable":
+                reads.add(text_of(message, "unparsed_identifier"))
+            elif name == "spark.connect.SQL":
+                sql.append(text_of(message, "query"))
+            elif name in CALLS:
+                functions.add(text_of(message, "function_name"))
+        return cls(reads=tuple(sorted(reads)), sql=tuple(sql), functions=tuple(sorted(functions)))
+
+
+def _check_replayable(relation: Message) -> None:
+    kind = relation.WhichOneof("rel_type") or ""
+    if kind in _UNREPLAYABLE:
+        member, remedy = _UNREPLAYABLE[kind]
+        raise NotInAView(member=member, remedy=remedy)
+
+
+_bytes_of = bytes_of_plan

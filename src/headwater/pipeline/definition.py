@@ -1,0 +1,188 @@
+"""What the user wrote: the decorators, and the definitions they leave behind while a project is loaded.
+
+    @headwater.view                      a step nobody stores
+    @headwater.table                     a step whose rows are kept as a Delta table
+    @headwater.source                    rows that are made once and then belong to the user
+    headwater.source("name", path=...)   files or a Delta table that is there already
+    headwater.source("name", rows=...)   rows in memory
+
+A decorator gives the function back unchanged, so that a test can call it. Not here: building a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from inspect import currentframe
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from headwater.errors import InvalidSetting, NotInAView
+from headwater.names import check_name
+from headwater.origin import Origin
+
+P = ParamSpec("P")
+R = TypeVar("R")
+DefinitionKind = Literal["view", "table", "source"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionDefinition:
+    """A Python function that describes rows."""
+
+    name: str
+    kind: DefinitionKind
+    origin: Origin
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlDefinition:
+    """A SQL file that describes rows."""
+
+    name: str
+    kind: DefinitionKind
+    origin: Origin
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathDefinition:
+    """Files or a Delta table that somebody else writes."""
+
+    name: str
+    origin: Origin
+    path: str
+    file_format: str
+    schema: str | None
+    options: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsDefinition:
+    """Rows written in the definition file itself."""
+
+    name: str
+    origin: Origin
+    rows: tuple[tuple[Any, ...], ...]
+    schema: str
+
+
+Definition = FunctionDefinition | SqlDefinition | PathDefinition | RowsDefinition
+
+_collector: ContextVar[list[Definition] | None] = ContextVar("headwater_definitions", default=None)
+
+
+@contextmanager
+def collecting() -> Iterator[list[Definition]]:
+    """Within it, every decorator leaves its definition in the list; outside, decorators do nothing."""
+    found: list[Definition] = []
+    token = _collector.set(found)
+    try:
+        yield found
+    finally:
+        _collector.reset(token)
+
+
+@overload
+def view(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def view(*, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def view(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Callable[..., Any]:
+    """Declares a step of the pipeline that is not stored.
+
+    The function's parameters are the names it reads (`spark` is the session); it returns a DataFrame.
+
+    >>> @view
+    ... def paid(orders):
+    ...     return orders.where("status = 'paid'")
+    """
+    return _declared("view", function, name)
+
+
+@overload
+def table(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def table(*, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def table(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Callable[..., Any]:
+    """Declares a step of the pipeline whose rows are kept as a Delta table; otherwise like `view`.
+
+    >>> @table
+    ... def revenue(paid):
+    ...     return paid.groupBy("customer_id").sum("amount")
+    """
+    return _declared("table", function, name)
+
+
+@overload
+def source(target: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def source(
+    target: str,
+    /,
+    *,
+    path: str,
+    format: str = ...,
+    schema: str | None = ...,
+    options: Mapping[str, str] | None = ...,
+) -> None: ...
+@overload
+def source(target: str, /, *, rows: Sequence[Sequence[Any]], schema: str) -> None: ...
+def source(
+    target: Callable[..., Any] | str,
+    /,
+    *,
+    path: str | None = None,
+    format: str = "delta",  # noqa: A002  the word Spark's readers use
+    schema: str | None = None,
+    options: Mapping[str, str] | None = None,
+    rows: Sequence[Sequence[Any]] | None = None,
+) -> Callable[..., Any] | None:
+    """Declares what the pipeline starts from: a path, rows in memory, or a function that makes rows once.
+
+    A path is taken from the project's folder. What a function makes is written to the warehouse when it is
+    not there, and again when the function changes, unless somebody else has written to it since.
+
+    >>> source("customers", path="data/customers.csv", format="csv", schema="id BIGINT, name STRING")
+    >>> source("rates", rows=[("EUR", 1.0), ("USD", 0.9)], schema="currency STRING, rate DOUBLE")
+    """
+    if callable(target):
+        return _declared("source", target, None)
+    frame = currentframe()
+    caller = frame.f_back if frame else None
+    origin = Origin(caller.f_code.co_filename, caller.f_lineno) if caller else Origin("?")
+    if (path is None) == (rows is None):
+        raise InvalidSetting(key=target, value="without rows or path", expected="one of rows and path", origin=origin)
+    if path is not None:
+        pairs = tuple(sorted((str(key), str(value)) for key, value in (options or {}).items()))
+        _keep(
+            PathDefinition(
+                name=check_name(target), origin=origin, path=path, file_format=format, schema=schema, options=pairs
+            )
+        )
+        return None
+    if schema is None:
+        raise InvalidSetting(key=target, value="rows without a schema", expected="schema='...'", origin=origin)
+    content = tuple(tuple(row) for row in rows or ())
+    _keep(RowsDefinition(name=check_name(target), origin=origin, rows=content, schema=schema))
+    return None
+
+
+def _declared(kind: DefinitionKind, function: Callable[..., Any] | None, name: str | None) -> Callable[..., Any]:
+    if function is None:
+        return lambda later: _declared(kind, later, name)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise NotInAView(member=f"@{kind} on {function!r}", remedy="Decorate a plain function.")
+    origin = Origin(code.co_filename, code.co_firstlineno)
+    _keep(
+        FunctionDefinition(name=check_name(name or function.__name__), kind=kind, origin=origin, function=function)
+    )
+    return function
+
+
+def _keep(definition: Definition) -> None:
+    found = _collector.get()
+    if found is not None:
+        found.append(definition)

@@ -1,0 +1,199 @@
+"""The process-wide switches that make `pyspark.sql` build Connect plans, set for a while and put back.
+
+Not here: what the plans are built with; that is the offline session.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from pyspark.core.context import SparkContext
+from pyspark.errors import utils as error_origins
+from pyspark.sql.connect.client.core import SparkConnectClient
+from pyspark.sql.connect.dataframe import DataFrame
+from pyspark.sql.connect.group import GroupedData
+from pyspark.sql.connect.observation import Observation
+from pyspark.sql.connect.session import SparkSession
+from pyspark.sql.session import SparkSession as ClassicSession
+
+from headwater.pipeline.refusal import not_in_a_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+# `is_remote` looks for the first; each of the others would turn what it says, or ask a server about names.
+_ENVIRONMENT: Mapping[str, str | None] = {
+    "SPARK_CONNECT_MODE_ENABLED": "1",
+    "PYSPARK_NO_NAMESPACE_SHARE": None,
+    "PYSPARK_VALIDATE_COLUMN_NAME_LEGACY": None,
+}
+
+# A name or a master in `builder` changes nothing that a view could see.
+_HARMLESS_OPTIONS = frozenset({"spark.app.name", "spark.master"})
+
+# Members that would answer without asking the client (and so without being refused), start a JVM, or dial.
+_GUARDED: tuple[tuple[type, str, str], ...] = (
+    (DataFrame, "executionInfo", "DataFrame.executionInfo"),
+    (DataFrame, "mergeInto", "DataFrame.mergeInto"),
+    (DataFrame, "pandas_api", "DataFrame.pandas_api"),
+    (DataFrame, "plot", "DataFrame.plot"),
+    (DataFrame, "rdd", "DataFrame.rdd"),
+    (DataFrame, "write", "DataFrame.write"),
+    (DataFrame, "writeStream", "DataFrame.writeStream"),
+    (DataFrame, "writeTo", "DataFrame.writeTo"),
+    (GroupedData, "applyInPandasWithState", "GroupedData.applyInPandasWithState"),
+    (GroupedData, "transformWithState", "GroupedData.transformWithState"),
+    (GroupedData, "transformWithStateInPandas", "GroupedData.transformWithStateInPandas"),
+    (Observation, "get", "Observation.get"),
+    (ClassicSession.Builder, "create", "SparkSession.builder"),
+    (SparkConnectClient, "__init__", "SparkSession.builder"),
+    (SparkContext, "__init__", "SparkContext"),
+    (SparkContext, "getOrCreate", "SparkContext"),
+)
+
+_GET_OR_CREATE = (ClassicSession.Builder, "getOrCreate")
+_SWITCHED = (*((owner, name) for owner, name, _ in _GUARDED), _GET_OR_CREATE)
+
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """Everything that is switched: environment, active session, pyspark's cached debug flag, members."""
+
+    environment: Mapping[str, str | None]
+    active: SparkSession | None
+    debugging: bool | None
+    members: Mapping[tuple[type, str], object]
+
+
+# Per `offline_mode` that is entered: what was there before it, and the thread that entered it. Per
+# `engine_mode` inside it: the offline state that it has set aside.
+_before: list[_State] = []
+_builder: list[int] = []
+_set_aside: list[_State] = []
+
+
+@contextmanager
+def offline_mode(session: SparkSession) -> Generator[None]:
+    """While entered, `pyspark.sql.functions` builds Connect expressions and `session` is the active session.
+
+    One thread at a time holds it, and may enter it again; all that was switched is put back on the way out.
+    Expressions made while entered carry the user's file and line, so that Spark's errors can point there.
+    """
+    with _lock:
+        before = _current_state()
+        members = before.members if _before else _guarded(before.members)
+        _before.append(before)
+        _builder.append(threading.get_ident())
+        try:
+            _apply(_State(environment=_ENVIRONMENT, active=session, debugging=True, members=members))
+            yield
+        finally:
+            _apply(before)
+            _builder.pop()
+            _before.pop()
+
+
+@contextmanager
+def engine_mode() -> Generator[None]:
+    """While entered, inside `offline_mode`, all is as it was before: Spark can be started and used."""
+    with _lock:
+        here = _current_state()
+        _set_aside.append(here)
+        try:
+            if _before:
+                _apply(_before[0])
+            yield
+        finally:
+            _apply(here)
+            _set_aside.pop()
+
+
+@contextmanager
+def resumed_mode() -> Generator[None]:
+    """While entered, inside `engine_mode`, the process is offline again; elsewhere nothing changes."""
+    with _lock:
+        here = _current_state()
+        try:
+            if _set_aside:
+                _apply(_set_aside[-1])
+            yield
+        finally:
+            _apply(here)
+
+
+def _current_state() -> _State:
+    return _State(
+        environment={key: os.environ.get(key) for key in _ENVIRONMENT},
+        active=getattr(SparkSession._active_session, "session", None),
+        debugging=error_origins._enable_debugging_cache,
+        members={(owner, name): vars(owner)[name] for owner, name in _SWITCHED},
+    )
+
+
+def _apply(state: _State) -> None:
+    for key, value in state.environment.items():
+        if value is None:
+            os.environ.pop(key, None)
+        else:
+            os.environ[key] = value
+    SparkSession._active_session.session = state.active
+    error_origins._enable_debugging_cache = state.debugging
+    for (owner, name), member in state.members.items():
+        setattr(owner, name, member)
+
+
+# --- guards --------------------------------------------------------------------------------------------
+
+
+def _guarded(members: Mapping[tuple[type, str], object]) -> Mapping[tuple[type, str], object]:
+    guards = {(owner, name): _guard(members[owner, name], member) for owner, name, member in _GUARDED}
+    original = cast("Callable[[_Builder], object]", members[_GET_OR_CREATE])
+    return {**guards, _GET_OR_CREATE: _active_or(original)}
+
+
+def _guard(original: object, member: str) -> object:
+    """`original`, refused in the thread that builds views and as it was in all others."""
+    if isinstance(original, property):
+        return property(_refusing(cast("Callable[..., object]", original.fget), member))
+    if isinstance(original, classmethod):
+        return classmethod(_refusing(cast("Callable[..., object]", original.__func__), member))
+    return _refusing(cast("Callable[..., object]", original), member)
+
+
+def _refusing(original: Callable[..., object], member: str) -> Callable[..., object]:
+    @functools.wraps(original)
+    def guarded(*args: object, **kwargs: object) -> object:
+        if _is_building():
+            raise not_in_a_view(member)
+        return original(*args, **kwargs)
+
+    return guarded
+
+
+class _Builder(Protocol):
+    _options: dict[str, str]
+
+
+def _active_or(original: Callable[[_Builder], object]) -> Callable[[_Builder], object]:
+    """`SparkSession.builder.getOrCreate`: in a view, the offline session, unless settings are asked for."""
+
+    @functools.wraps(original)
+    def get_or_create(builder: _Builder) -> object:
+        if not _is_building():
+            return original(builder)
+        if set(builder._options) - _HARMLESS_OPTIONS:
+            raise not_in_a_view("SparkSession.builder")
+        return SparkSession.active()
+
+    return get_or_create
+
+
+def _is_building() -> bool:
+    return bool(_builder) and _builder[-1] == threading.get_ident()

@@ -1,0 +1,95 @@
+"""A project's folder: headwater.toml and the files that define its views.
+
+Not here: importing those files.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from headwater.errors import ConfigSyntax, InvalidSetting, ProjectNotFound, UnknownSetting
+from headwater.names import check_name
+from headwater.origin import Origin
+from headwater.runtime import TomlSource, check_keys
+
+PROJECT_FILE = "headwater.toml"
+_KEYS = ("name", "definitions", "profile")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectConfig:
+    """What headwater.toml says; `profiles` are left to the runtime to read."""
+
+    root: Path
+    name: str
+    definitions: tuple[str, ...]
+    profile: str | None
+    profiles: Mapping[str, Mapping[str, object]]
+    source: TomlSource
+
+
+def read_project(path: Path) -> ProjectConfig:
+    """The project at `path`.
+
+    Raises:
+        ProjectNotFound: there is no headwater.toml.
+        ConfigSyntax, UnknownSetting, InvalidSetting: there is, and it is wrong; with the line.
+    """
+    root = path.resolve()
+    file = root / PROJECT_FILE
+    try:
+        text = file.read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise ProjectNotFound(path=str(path)) from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise ConfigSyntax(detail=str(error), origin=Origin(str(file))) from error
+    source = TomlSource(path=str(file), text=text)
+    try:
+        content: dict[str, object] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigSyntax(detail=str(error), origin=Origin(str(file), _line_of(error, text))) from error
+    try:
+        return _config(root, content, source)
+    except (UnknownSetting, InvalidSetting) as error:
+        raise replace(error, origin=source.origin_of(error.key)) from None
+
+
+def _config(root: Path, content: dict[str, object], source: TomlSource) -> ProjectConfig:
+    check_keys(content, ("project", "profiles"), "headwater.toml")
+    project = _table("project", content.get("project", {}))
+    check_keys(project, _KEYS, "[project]")
+    profiles = _table("profiles", content.get("profiles", {}))
+    definitions = project.get("definitions", ["views"])
+    if not isinstance(definitions, list) or not all(isinstance(each, str) for each in cast("list[object]", definitions)):
+        raise InvalidSetting(key="definitions", value=repr(definitions), expected="a list of folders or files")
+    profile = project.get("profile")
+    if profile is not None and not isinstance(profile, str):
+        raise InvalidSetting(key="profile", value=repr(profile), expected="the name of a profile")
+    name = project.get("name", "project")
+    if not isinstance(name, str):
+        raise InvalidSetting(key="name", value=repr(name), expected="a text")
+    return ProjectConfig(
+        root=root,
+        name=check_name(name),
+        definitions=tuple(cast("list[str]", definitions)),
+        profile=profile,
+        profiles={key: _table(key, value) for key, value in profiles.items()},
+        source=source,
+    )
+
+
+def _table(key: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise InvalidSetting(key=key, value=repr(value), expected="a table, written [" + key + "]")
+    return cast("Mapping[str, object]", value)
+
+
+def _line_of(error: tomllib.TOMLDecodeError, text: str) -> int:
+    """Python 3.11 keeps the line only in the message: 'Expected ... (at line 3, column 7)'."""
+    _, _, tail = str(error).partition("(at line ")
+    number = tail.partition(",")[0]
+    return int(number) if number.isdigit() else len(text.splitlines())

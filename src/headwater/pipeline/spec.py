@@ -1,0 +1,67 @@
+"""Views and sources as values: everything a run needs to know of them, and nothing that can change.
+
+Not here: how they were written; `building` makes them from definitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from headwater.digest import digest_of
+
+if TYPE_CHECKING:
+    from headwater.origin import Origin
+    from headwater.pipeline.canonical import PlanBytes
+
+SourceKind = Literal["delta", "listing", "memory", "made"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewSpec:
+    """A step of the pipeline: its plan as bytes, and whether its rows are kept."""
+
+    name: str
+    origin: Origin
+    language: Literal["python", "sql"]
+    stored: bool
+    plan: PlanBytes
+
+    @property
+    def digest(self) -> str:
+        """The identity of what the view says, wherever it is written."""
+        return self.plan.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSpec:
+    """What a pipeline starts from. `plan` is there for rows in memory and for rows that are made once."""
+
+    name: str
+    origin: Origin
+    kind: SourceKind
+    path: str | None = None
+    file_format: str | None = None
+    schema: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    plan: PlanBytes | None = None
+
+    @property
+    def digest(self) -> str:
+        """The identity of the declaration; the data has its own, the pin."""
+        plan = self.plan.digest if self.plan else None
+        return digest_of([self.kind, self.path, self.file_format, self.schema, dict(self.options), plan])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """All that a project says, each sorted by name."""
+
+    name: str
+    views: tuple[ViewSpec, ...]
+    sources: tuple[SourceSpec, ...]
+
+    def spec(self, name: str) -> ViewSpec | SourceSpec | None:
+        """What a name means here, without regard to case; None if nothing."""
+        wanted = name.casefold()
+        return next((each for each in (*self.views, *self.sources) if each.name.casefold() == wanted), None)

@@ -1,0 +1,105 @@
+"""The only file of this area that touches py4j: plan bytes in, frames and JSON trees out.
+
+Not here: what a tree means.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.connect.proto import base_pb2, relations_pb2
+
+from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
+from headwater.origin import Origin
+from headwater.runtime import engine_error, failure_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from headwater.runtime import RunSession
+
+Tree = list[dict[str, Any]]
+
+
+def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None = None) -> DataFrame:
+    """The frame that serialised plan bytes describe, analysed in this session.
+
+    Raises:
+        SqlSyntax, AnalysisFailed: Spark does not understand the plan; with the user's line where there is one.
+    """
+    jvm, spark = session.jvm, session.spark
+    try:
+        holder = jvm.org.apache.spark.sql.connect.service.SessionHolder(
+            "headwater", str(jvm.java.util.UUID.randomUUID()), session.jvm_session
+        )
+        planner = jvm.org.apache.spark.sql.connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
+        message = jvm.org.apache.spark.connect.proto.Plan.parseFrom(plan)
+        logical = planner.transformRelation(message.getRoot())
+        return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical), spark)
+    except (PySparkException, Py4JError) as error:
+        raise plan_error(error, view, origin) from error
+
+
+def empty_relation(session: RunSession, schema: StructType, view: str) -> DataFrame:
+    """No rows of a schema: what stands for a stored table while everything is planned and nothing is run."""
+    relation = relations_pb2.Relation(local_relation=relations_pb2.LocalRelation(schema=schema.json()))
+    return rehydrate(session, base_pb2.Plan(root=relation).SerializeToString(), view)
+
+
+def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None = None) -> Tree:
+    """The unresolved tree of a SQL query.
+
+    Raises:
+        SqlSyntax: it does not parse.
+        NotInAView: it parses, but is a command.
+    """
+    try:
+        parsed: Any = session.jvm_session.sessionState().sqlParser().parsePlan(sql)
+        tree = cast("Tree", json.loads(parsed.toJSON()))
+        command = session.jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.Command")
+        statement = session.jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.ParsedStatement")
+        inner = parsed
+        while inner.getClass().getSimpleName() == "UnresolvedWith":
+            inner = inner.child()
+        if command.isInstance(inner) or statement.isInstance(inner):
+            kind = str(inner.getClass().getSimpleName())
+            raise NotInAView(
+                member=f"the SQL command {kind}", remedy="A SQL file is one SELECT.", origin=origin
+            )
+    except (PySparkException, Py4JError) as error:
+        raise plan_error(error, view, origin) from error
+    return tree
+
+
+def analysed_tree(frame: DataFrame) -> Tree:
+    """The resolved tree of a frame."""
+    return cast("Tree", json.loads(frame._jdf.queryExecution().analyzed().toJSON()))
+
+
+def plan_error(
+    error: BaseException, view: str, origin: Origin | None
+) -> SqlSyntax | AnalysisFailed | EngineFailed:
+    """The typed error for what Spark says of a plan it cannot use."""
+    failure = failure_of(error)
+    place = failure.call_site or _in_text(origin, failure.line_in_sql)
+    kind = (failure.java_class or "").rpartition(".")[2]
+    if kind == "ParseException":
+        return SqlSyntax(
+            view=view, detail=failure.detail, condition=failure.condition, sql_state=failure.sql_state, origin=place
+        )
+    if failure.condition == "ENGINE_GONE":
+        return engine_error(error, place)
+    return AnalysisFailed(
+        view=view, detail=failure.detail, condition=failure.condition, sql_state=failure.sql_state, origin=place
+    )
+
+
+def _in_text(origin: Origin | None, line: int) -> Origin | None:
+    """A SQL file begins at line 1, so Spark's line is the file's; a text inside Python keeps the view's."""
+    if origin is not None and line and origin.path.endswith(".sql"):
+        return Origin(origin.path, line)
+    return origin

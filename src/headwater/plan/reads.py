@@ -1,0 +1,105 @@
+"""Which names a plan reads: from the parsed tree, for order; from the analysed one, to check that order.
+
+A tree is Catalyst's JSON: nodes in prefix order, each with its number of children, with further trees inside
+fields (subqueries, common table expressions). Not here: where trees come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from headwater.errors import UnpinnedRead
+from headwater.names import same_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater.origin import Origin
+
+# Leaves that read nothing from outside.
+_CLOSED_LEAVES = frozenset({"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "EmptyRelation"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    kind: str
+    fields: dict[str, Any]
+    children: tuple[_Node, ...]
+
+
+def names_in_parsed(tree: list[dict[str, Any]], view: str, origin: Origin | None = None) -> tuple[str, ...]:
+    """The tables that a parsed query reads, less its common table expressions; sorted, as written.
+
+    Raises:
+        UnpinnedRead: it reads a path (`delta.\\`/x\\``) or a name of another catalog.
+    """
+    found = {name for name in _parsed_names(_node(iter(tree)), frozenset())}
+    for name in sorted(found):
+        if "," in name or "/" in name:
+            raise UnpinnedRead(view=view, leaf=name.replace(", ", "."), origin=origin)
+    return tuple(sorted(found))
+
+
+def names_in_analysed(tree: list[dict[str, Any]], view: str, origin: Origin | None = None) -> tuple[str, ...]:
+    """The registered names that an analysed plan reads directly, sorted.
+
+    Raises:
+        UnpinnedRead: a leaf of the plan is storage that no registered name stands for.
+    """
+    return tuple(sorted(set(_analysed_names(_node(iter(tree)), view, origin))))
+
+
+def _parsed_names(node: _Node, hidden: frozenset[str]) -> Iterator[str]:
+    if node.kind == "UnresolvedWith":
+        for relation in node.fields["cteRelations"]:
+            yield from _parsed_names(_node(iter(relation["_2"])), hidden)
+            hidden |= {same_name(relation["_1"])}
+        fields = {key: value for key, value in node.fields.items() if key != "cteRelations"}
+    else:
+        fields = node.fields
+    if node.kind == "UnresolvedRelation":
+        name = str(node.fields["multipartIdentifier"]).removeprefix("[").removesuffix("]")
+        if same_name(name) not in hidden:
+            yield name
+    for tree in _inner_trees(fields):
+        yield from _parsed_names(_node(iter(tree)), hidden)
+    for child in node.children:
+        yield from _parsed_names(child, hidden)
+
+
+def _analysed_names(node: _Node, view: str, origin: Origin | None) -> Iterator[str]:
+    if node.kind == "View":
+        yield str(node.fields["desc"]["identifier"]["table"])
+        return
+    is_plan = ".plans." in node.fields["class"] or ".execution." in node.fields["class"]
+    if is_plan and not node.children and node.kind not in _CLOSED_LEAVES:
+        raise UnpinnedRead(view=view, leaf=_leaf_words(node), origin=origin)
+    for tree in _inner_trees(node.fields):
+        yield from _analysed_names(_node(iter(tree)), view, origin)
+    for child in node.children:
+        yield from _analysed_names(child, view, origin)
+
+
+def _leaf_words(node: _Node) -> str:
+    return f"a {node.kind}"
+
+
+def _node(nodes: Iterator[dict[str, Any]]) -> _Node:
+    fields = next(nodes)
+    children = tuple(_node(nodes) for _ in range(int(fields["num-children"])))
+    return _Node(str(fields["class"]).rpartition(".")[2], fields, children)
+
+
+def _inner_trees(value: object) -> Iterator[list[dict[str, Any]]]:
+    """Every tree inside a node's fields: a list whose first element has a class and a number of children."""
+    if isinstance(value, dict):
+        for each in cast("dict[str, object]", value).values():
+            yield from _inner_trees(each)
+    elif isinstance(value, list):
+        items = cast("list[object]", value)
+        if items and isinstance(items[0], dict) and {"class", "num-children"} <= items[0].keys():
+            yield cast("list[dict[str, Any]]", items)
+        else:
+            for each in items:
+                yield from _inner_trees(each)

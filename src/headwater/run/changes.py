@@ -1,0 +1,102 @@
+"""Whether there is anything to do, and why, in words: the last run against what is there now, without Spark.
+
+Not here: doing it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.delta import is_head
+from headwater.names import TablePin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater.artifacts import Manifest
+    from headwater.pipeline import Pipeline
+    from headwater.run.pins import PinnedSource
+    from headwater.runtime import RuntimeIdentity
+
+
+def first_change(
+    *,
+    last: Manifest | None,
+    pipeline: Pipeline,
+    identity: RuntimeIdentity,
+    sources: Sequence[PinnedSource],
+    table_uris: Mapping[str, str],
+) -> str | None:
+    """The first reason to work, or None if the last run's tables are what this one would make."""
+    if last is None:
+        return "there was no run yet"
+    if last.status != "done":
+        return "the last run did not end well"
+    if last.results_digest != identity.results_digest:
+        return "settings, functions or versions changed"
+    return (
+        _changed_views(last, pipeline) or _changed_sources(last, sources) or _changed_tables(last, table_uris)
+    )
+
+
+def reason_to_build(view: str, reached: Sequence[str], last: Manifest | None, now: Mapping[str, str]) -> str:
+    """Why one stored view is built, from the last run's record.
+
+    Args:
+        view: the stored view.
+        reached: every view, source and table it reads, itself or through views that are not stored.
+        last: the last run.
+        now: the identity of each name now, as `recorded_identities` gives it for the last run.
+    """
+    before = recorded_identities(last) if last else {}
+    if view not in before:
+        return "new"
+    if before[view] != now[view]:
+        return "its definition changed"
+    changed = [name for name in reached if before.get(name) != now.get(name)]
+    if changed:
+        return f"'{changed[0]}', which it reads, changed"
+    return "the table was not as the last run left it"
+
+
+def recorded_identities(last: Manifest) -> dict[str, str]:
+    """What each view said and each source held in a recorded run."""
+    views = {view.name: view.digest for view in last.views}
+    return {**views, **{each.name: f"{each.digest}@{each.pin.version}/{each.pin.digest}" for each in last.sources}}
+
+
+def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> dict[str, str]:
+    """The same for what is there now."""
+    views = {view.name: view.digest for view in pipeline.views}
+    pins = {
+        each.spec.name: f"{each.spec.digest}@{each.pin.version}/{each.pin.digest}" if each.pin else each.spec.digest
+        for each in sources
+    }
+    return {**views, **pins}
+
+
+def _changed_views(last: Manifest, pipeline: Pipeline) -> str | None:
+    before = {view.name: (view.digest, view.stored) for view in last.views}
+    now = {view.name: (view.digest, view.stored) for view in pipeline.views}
+    changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return f"view '{changed[0]}' changed" if changed else None
+
+
+def _changed_sources(last: Manifest, sources: Sequence[PinnedSource]) -> str | None:
+    before = {each.name: (each.digest, each.pin.version, each.pin.digest) for each in last.sources}
+    now = {
+        each.spec.name: (each.spec.digest, each.pin.version, each.pin.digest) if each.pin else None
+        for each in sources
+    }
+    changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return f"source '{changed[0]}' changed" if changed else None
+
+
+def _changed_tables(last: Manifest, table_uris: Mapping[str, str]) -> str | None:
+    for table in last.tables:
+        uri = table_uris.get(table.name)
+        if table.pin is None or uri is None:
+            return f"table '{table.name}' has no version"
+        if not is_head(TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)):
+            return f"table '{table.name}' is not as the last run left it"
+    return None

@@ -1,0 +1,156 @@
+"""Views and pins become frames of one session, all of them, before anything is run.
+
+A stored view is planned as an empty relation with the schema that Delta will give back, so that planning
+needs no data and a mistake in the last view is found before the first is written.
+Not here: writing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from headwater.delta import read_files, read_pinned, register_table
+from headwater.errors import OrderMismatch
+from headwater.names import TablePin, same_name
+from headwater.pipeline import SourceSpec, ViewSpec
+from headwater.plan import (
+    analysed_tree,
+    empty_relation,
+    names_in_analysed,
+    names_in_parsed,
+    order_of,
+    parsed_tree,
+    plan_error,
+    rehydrate,
+)
+from headwater.runtime import engine_errors, is_engine_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pyspark.sql import DataFrame
+
+    from headwater.origin import Origin
+    from headwater.pipeline import PlanBytes
+    from headwater.run.pins import PinnedSource
+    from headwater.runtime import RunSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """All names of a pipeline in the order in which they can be made, and what each reads."""
+
+    order: tuple[str, ...]
+    reads: Mapping[str, tuple[str, ...]]
+
+
+def names_read(session: RunSession, plan: PlanBytes, view: str, origin: Origin | None) -> tuple[str, ...]:
+    """The tables that a plan reads, those inside its SQL texts too; sorted, each once."""
+    names = {same_name(name): name for name in plan.reads}
+    for sql in plan.sql:
+        for name in names_in_parsed(parsed_tree(session, sql, view, origin), view, origin):
+            names.setdefault(same_name(name), name)
+    return tuple(sorted(names.values()))
+
+
+def compile_views(
+    session: RunSession,
+    views: Iterable[ViewSpec],
+    sources: Iterable[PinnedSource],
+    reads: Mapping[str, tuple[str, ...]],
+) -> Compiled:
+    """Plans everything in `session` and leaves each name registered there.
+
+    Raises:
+        UnknownTable, Cycle: the names do not add up.
+        SqlSyntax, AnalysisFailed, UnpinnedRead: a view cannot be planned.
+        OrderMismatch: an analysed plan reads other names than it was ordered by.
+    """
+    by_name = {view.name: view for view in views}
+    pinned = {source.spec.name: source for source in sources}
+    everything = {**dict.fromkeys(pinned, ()), **{name: reads[name] for name in by_name}}
+    origins = {name: view.origin for name, view in by_name.items()}
+    order = order_of(everything, origins)
+    for name in order:
+        if name in pinned:
+            register_source(session, pinned[name])
+        else:
+            _plan_view(session, by_name[name], everything[name])
+    return Compiled(order=order, reads=everything)
+
+
+def register_source(session: RunSession, source: PinnedSource) -> None:
+    """Makes a source readable under its name; rows that are still to be made are planned as empty."""
+    spec, pin = source.spec, source.pin
+    if source.files is not None and spec.file_format is not None:
+        rows = read_files(
+            session,
+            source.files,
+            file_format=spec.file_format,
+            schema=spec.schema,
+            options=spec.options,
+            origin=spec.origin,
+        )
+        register_table(session, "listing", source.files.pin, rows)
+    elif spec.kind == "memory" and spec.plan is not None and pin is not None:
+        register_table(session, "memory", pin, rehydrate(session, spec.plan.executable, spec.name, spec.origin))
+    elif pin is not None:
+        register_table(session, "delta", pin, read_pinned(session, pin))
+    elif spec.plan is not None:
+        made = rehydrate(session, spec.plan.executable, spec.name, spec.origin)
+        names_in_analysed(analysed_tree(made), spec.name, spec.origin)
+        _register_planned(session, spec.name, made)
+
+
+def rehydrate_view(session: RunSession, view: ViewSpec) -> DataFrame:
+    """The frame of a view over what is registered in `session` now."""
+    return rehydrate(session, view.plan.executable, view.name, view.origin)
+
+
+def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -> None:
+    frame = rehydrate_view(session, view)
+    found = names_in_analysed(analysed_tree(frame), view.name, view.origin)
+    if {same_name(name) for name in found} != {same_name(name) for name in promised}:
+        raise OrderMismatch(view=view.name, promised=promised, found=found, origin=view.origin)
+    if view.stored:
+        try:
+            _register_planned(session, view.name, frame)
+        except Exception as error:
+            if is_engine_failure(error):
+                raise plan_error(error, view.name, view.origin) from error
+            raise
+    else:
+        with engine_errors(view.origin):
+            frame.createOrReplaceTempView(view.name)
+
+
+def _register_planned(session: RunSession, name: str, frame: DataFrame) -> None:
+    empty = empty_relation(session, as_stored(frame.schema), name)
+    register_table(session, "memory", TablePin(name=name, uri=f"planned:{name}", version=0, digest=""), empty)
+
+
+def as_stored(schema: StructType) -> StructType:
+    """The schema that Delta gives back: everything may be null."""
+    return StructType([StructField(f.name, _nullable(f.dataType), True, f.metadata) for f in schema.fields])
+
+
+def _nullable(kind: DataType) -> DataType:
+    if isinstance(kind, StructType):
+        return as_stored(kind)
+    if isinstance(kind, ArrayType):
+        return ArrayType(_nullable(kind.elementType), True)
+    if isinstance(kind, MapType):
+        return MapType(_nullable(kind.keyType), _nullable(kind.valueType), True)
+    return kind
+
+
+def reads_of(session: RunSession, specs: Iterable[ViewSpec | SourceSpec]) -> dict[str, tuple[str, ...]]:
+    """What each view reads, by name."""
+    return {
+        spec.name: names_read(session, spec.plan, spec.name, spec.origin)
+        for spec in specs
+        if isinstance(spec, ViewSpec)
+    }

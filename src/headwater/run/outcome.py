@@ -1,0 +1,43 @@
+"""What a run tells while it goes on, and what it did in the end.
+
+Not here: how either is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater.artifacts import Status, TableRecord
+from headwater.errors import HeadwaterError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """One step of a run: `done` of `total` tables are finished and `message` says what goes on now."""
+
+    message: str
+    done: int = 0
+    total: int = 0
+
+
+Listener = Callable[[Progress], None]
+
+
+def ignore_progress(_step: Progress) -> None:
+    """The listener of somebody who only wants the outcome."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """A run that is over. For an unchanged project `run_id` is that of the run that made what is there."""
+
+    run_id: str
+    status: Status
+    tables: tuple[TableRecord, ...]
+    views: int
+    sources: int
+    seconds: float
+    manifest: Path
+    error: HeadwaterError | None = None

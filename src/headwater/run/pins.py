@@ -1,0 +1,116 @@
+"""The sources of a pipeline at the versions that this run will read.
+
+Not here: reading them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from headwater.delta import FilePin, ListedFile, find_head, note_of, pin_files
+from headwater.digest import digest_of
+from headwater.errors import HeadwaterError
+from headwater.names import TablePin
+
+if TYPE_CHECKING:
+    from headwater.artifacts import Manifest
+    from headwater.delta import LatestVersions
+    from headwater.pipeline import SourceSpec
+    from headwater.run.warehouse import Warehouse
+    from headwater.runtime import StorageProfile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedSource:
+    """A source as this run sees it; `pin` is None for rows that have still to be made."""
+
+    spec: SourceSpec
+    pin: TablePin | None
+    files: FilePin | None = None
+
+    @property
+    def identity(self) -> list[str | int | None]:
+        """What changes when the declaration or the data does."""
+        known = [self.pin.version, self.pin.digest] if self.pin else [None]
+        return [self.spec.digest, *known]
+
+
+class SourcePins:
+    """Pins each source once, when it is first asked for."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        warehouse: Warehouse,
+        storage: StorageProfile,
+        latest: LatestVersions,
+        last: Manifest | None,
+    ) -> None:
+        self._root = root
+        self._warehouse = warehouse
+        self._storage = storage
+        self._latest = latest
+        self._known = {source.name: source for source in last.sources} if last else {}
+        self._pinned: dict[str, PinnedSource] = {}
+
+    def pinned(self, spec: SourceSpec) -> PinnedSource:
+        """The source at its version; raises the typed error of a source that is not there."""
+        if spec.name not in self._pinned:
+            try:
+                self._pinned[spec.name] = self._pin(spec)
+            except HeadwaterError as error:
+                error.origin = error.origin or spec.origin
+                raise
+        return self._pinned[spec.name]
+
+    def made(self, spec: SourceSpec, pin: TablePin) -> None:
+        """Remembers rows that this run has made."""
+        self._latest.remember(pin)
+        self._pinned[spec.name] = PinnedSource(spec=spec, pin=pin)
+
+    def uri_of(self, spec: SourceSpec) -> str:
+        """The one address of a source."""
+        if spec.path is None:
+            return self._storage.canonical_uri(str(self._warehouse.table_path(spec.name)))
+        is_remote = urlsplit(spec.path).scheme not in {"", "file"}
+        path = spec.path if is_remote or spec.path.startswith("file:") else str(self._root / spec.path)
+        return self._storage.canonical_uri(path)
+
+    def _pin(self, spec: SourceSpec) -> PinnedSource:
+        match spec.kind:
+            case "memory":
+                pin = TablePin(name=spec.name, uri=f"memory:{spec.name}", version=0, digest=spec.digest)
+                return PinnedSource(spec=spec, pin=pin)
+            case "listing":
+                known = self._known.get(spec.name)
+                before = [
+                    ListedFile(path=f.path, size=f.size, modified_ns=f.modified_ns, sha256=f.sha256)
+                    for f in (known.files if known else ())
+                ]
+                files = pin_files(spec.name, self.uri_of(spec), before, spec.origin)
+                return PinnedSource(spec=spec, pin=files.pin, files=files)
+            case "made":
+                return PinnedSource(spec=spec, pin=self._pin_made(spec))
+            case "delta":
+                return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, self.uri_of(spec)))
+
+    def _pin_made(self, spec: SourceSpec) -> TablePin | None:
+        """What is there counts, unless our own older definition made it and nobody has touched it since."""
+        uri = self.uri_of(spec)
+        head = find_head(uri)
+        if head is None:
+            return None
+        note = note_of(head.user_metadata)
+        is_ours = note is not None and note.table == spec.name
+        if is_ours and note is not None and note.task_key != made_key(spec):
+            return None
+        return self._latest.pin(spec.name, uri)
+
+
+def made_key(spec: SourceSpec) -> str:
+    """The task key of rows that a source's function makes."""
+    return digest_of(["made", spec.digest])

@@ -1,0 +1,84 @@
+"""A project that is open: the library's front door.
+
+    import headwater
+
+    project = headwater.open("examples/orders")
+    outcome = project.build()
+
+Not here: how a build goes; see `engine`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.clock import Clock, SystemClock
+from headwater.delta import LatestVersions
+from headwater.pipeline import read_project
+from headwater.run.engine import RunRequest, execute
+from headwater.run.outcome import Listener, RunOutcome, ignore_progress
+from headwater.run.warehouse import Warehouse
+from headwater.runtime import cache_policy, resolve_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Project:
+    """A project's folder with a profile. Under `snapshot_pinned` it sees each source as it first saw it."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        warehouse: str | os.PathLike[str] | None = None,
+        profile: str | None = None,
+        settings: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        variables = os.environ if environ is None else environ
+        self.config = read_project(Path(path))
+        self.profile = resolve_profile(
+            profiles=self.config.profiles,
+            environ=variables,
+            chosen=profile or variables.get("HEADWATER_PROFILE") or self.config.profile,
+            flags=settings,
+            source=self.config.source,
+        )
+        place = warehouse or variables.get("HEADWATER_WAREHOUSE") or self.config.root / ".headwater"
+        self.warehouse = Warehouse(Path(place).resolve())
+        self._clock = clock or SystemClock()
+        self._latest = LatestVersions(cache_policy(self.profile.cache), self._clock)
+
+    def build(self, *, full: bool = False, listen: Listener = ignore_progress) -> RunOutcome:
+        """Brings every stored table up to date; with `full`, makes each anew.
+
+        Raises:
+            HeadwaterError: nothing was written. A failure later on is in the outcome's `error`.
+        """
+        request = RunRequest(
+            config=self.config,
+            profile=self.profile,
+            warehouse=self.warehouse,
+            latest=self._latest,
+            full=full,
+        )
+        return execute(request, self._clock, listen)
+
+
+def open_project(
+    path: str | os.PathLike[str],
+    *,
+    warehouse: str | os.PathLike[str] | None = None,
+    profile: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Project:
+    """The project at `path`, with the profile that file, environment and `settings` give.
+
+    Raises:
+        UsageError: there is no project, or its configuration is wrong.
+    """
+    return Project(path, warehouse=warehouse, profile=profile, settings=settings)

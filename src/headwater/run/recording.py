@@ -1,0 +1,85 @@
+"""A run that is over, as its manifest.
+
+Not here: writing it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from headwater.artifacts import FileRecord, Manifest, PinRecord, SourceRecord, ViewRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater.artifacts import TableRecord
+    from headwater.errors import HeadwaterError
+    from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
+    from headwater.run.pins import PinnedSource
+    from headwater.run.schemas import RecordedSchemas
+    from headwater.runtime import RuntimeIdentity
+
+
+def manifest_of(
+    *,
+    config: ProjectConfig,
+    run_id: str,
+    times: tuple[str, str],
+    identity: RuntimeIdentity,
+    pipeline: Pipeline,
+    sources: Sequence[PinnedSource],
+    reads: Mapping[str, tuple[str, ...]],
+    tables: Sequence[TableRecord],
+    schemas: RecordedSchemas,
+    error: HeadwaterError | None,
+) -> Manifest:
+    """Everything the run knows, sorted, with paths below the project's folder and secrets left out."""
+    versions = identity.versions
+    return Manifest(
+        run_id=run_id,
+        project=config.name,
+        status="failed" if error else "done",
+        started_at=times[0],
+        finished_at=times[1],
+        runtime_digest=identity.digest,
+        results_digest=identity.results_digest,
+        settings_results=dict(identity.settings.results),
+        settings_speed=dict(identity.settings.speed),
+        versions={"spark": versions.spark, "delta": versions.delta, "scala": versions.scala},
+        sources=tuple(record for source in sources if (record := _source(source)) is not None),
+        views=tuple(_view(view, config, reads[view.name]) for view in pipeline.views),
+        tables=tuple(sorted(tables, key=lambda table: table.name)),
+        schemas=schemas.schema_records,
+        sql=schemas.sql_records,
+        error=str(error) if error else None,
+    )
+
+
+def _source(source: PinnedSource) -> SourceRecord | None:
+    if source.pin is None:
+        return None
+    files = source.files.files if source.files else ()
+    return SourceRecord(
+        name=source.spec.name,
+        kind=source.spec.kind,
+        digest=source.spec.digest,
+        pin=PinRecord(version=source.pin.version, digest=source.pin.digest),
+        path=source.spec.path,
+        files=tuple(
+            FileRecord(path=each.path, size=each.size, modified_ns=each.modified_ns, sha256=each.sha256)
+            for each in files
+        ),
+    )
+
+
+def _view(view: ViewSpec, config: ProjectConfig, reads: tuple[str, ...]) -> ViewRecord:
+    return ViewRecord(
+        name=view.name,
+        file=os.path.relpath(view.origin.path, config.root),
+        line=view.origin.line,
+        language=view.language,
+        stored=view.stored,
+        digest=view.digest,
+        reads=reads,
+    )

@@ -1,0 +1,97 @@
+"""Answers a view that asks for a schema: from what the last run recorded while it is valid, else by the engine.
+
+A recorded schema is kept under a digest of everything that could change it: the plan that was asked about,
+every view it reaches, every source at its pin, and the settings. Not here: the offline session that asks.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import StructType
+
+from headwater.artifacts import SchemaRecord, SqlRecord
+from headwater.digest import digest_of
+from headwater.errors import UnknownTable
+from headwater.pipeline import SourceSpec, ViewSpec
+from headwater.plan import names_in_parsed, parsed_tree, rehydrate
+from headwater.run.compile import compile_views
+from headwater.runtime import engine_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater.artifacts import Manifest
+    from headwater.pipeline import PlanBytes
+    from headwater.run.pins import SourcePins
+    from headwater.run.sessions import LazySession
+
+
+class RecordedSchemas:
+    """The oracle of one run; what it answered is recorded for the next."""
+
+    def __init__(self, *, last: Manifest | None, results_digest: str, pins: SourcePins, engine: LazySession) -> None:
+        self._schemas = {each.key: each.schema for each in last.schemas} if last else {}
+        self._names = {each.digest: each.reads for each in last.sql} if last else {}
+        self._results_digest = results_digest
+        self._pins = pins
+        self._engine = engine
+        self._used_schemas: dict[str, str] = {}
+        self._used_names: dict[str, tuple[str, ...]] = {}
+
+    def names_in(self, sql: str, origin: str) -> tuple[str, ...]:
+        """The tables that a SQL text reads; see SchemaOracle."""
+        digest = digest_of(sql)
+        if digest not in self._names:
+            session = self._engine.get()
+            self._names[digest] = names_in_parsed(parsed_tree(session, sql, origin), origin)
+        self._used_names[digest] = self._names[digest]
+        return self._names[digest]
+
+    def schema_of(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
+        """The schema of a relation; see SchemaOracle."""
+        key = self._key(relation, reached)
+        if key not in self._schemas:
+            self._schemas[key] = self._ask_engine(relation, reached).json()
+        self._used_schemas[key] = self._schemas[key]
+        return StructType.fromJson(json.loads(self._schemas[key]))
+
+    @property
+    def schema_records(self) -> tuple[SchemaRecord, ...]:
+        """What this run asked and was told."""
+        return tuple(SchemaRecord(key=key, schema=self._used_schemas[key]) for key in sorted(self._used_schemas))
+
+    @property
+    def sql_records(self) -> tuple[SqlRecord, ...]:
+        """Which names this run found in SQL texts."""
+        return tuple(SqlRecord(digest=key, reads=self._used_names[key]) for key in sorted(self._used_names))
+
+    def _key(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> str:
+        identities = {name: self._identity(spec) for name, spec in reached.items()}
+        return digest_of([relation.digest, self._results_digest, identities])
+
+    def _identity(self, spec: ViewSpec | SourceSpec) -> list[str | int | None]:
+        if isinstance(spec, ViewSpec):
+            return [spec.digest, int(spec.stored)]
+        return self._pins.pinned(spec).identity
+
+    def _ask_engine(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
+        session = self._engine.get().fresh()
+        views = [spec for spec in reached.values() if isinstance(spec, ViewSpec)]
+        sources = [self._pins.pinned(spec) for spec in reached.values() if isinstance(spec, SourceSpec)]
+        try:
+            reads = {view.name: self._reads(view) for view in views}
+            compile_views(session, views, sources, reads)
+            with engine_errors():
+                return rehydrate(session, relation.executable, "a view that asked for its schema").schema
+        except UnknownTable as error:
+            error.origin = None
+            raise
+        finally:
+            session.release()
+
+    def _reads(self, view: ViewSpec) -> tuple[str, ...]:
+        inside = [name for sql in view.plan.sql for name in self.names_in(sql, view.name)]
+        return tuple(sorted({*view.plan.reads, *inside}))
+

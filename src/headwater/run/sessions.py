@@ -1,0 +1,42 @@
+"""A session that is opened when somebody first needs it: a run that has nothing to do never starts Spark.
+
+Not here: what the session is for.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from headwater.runtime import open_runtime
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from headwater.runtime import Notify, RunSession, RuntimeProfile
+
+
+class LazySession:
+    """One run's session; `get` starts the engine, leaving the context ends the session."""
+
+    def __init__(self, profile: RuntimeProfile, notify: Notify) -> None:
+        self._profile = profile
+        self._notify = notify
+        self._stack = ExitStack()
+        self._session: RunSession | None = None
+
+    def __enter__(self) -> LazySession:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session = None
+        self._stack.close()
+
+    def get(self) -> RunSession:
+        """The session, opened now if it was not yet."""
+        if self._session is None:
+            runtime = open_runtime(self._profile, self._notify)
+            self._session = self._stack.enter_context(runtime.checkout())
+        return self._session

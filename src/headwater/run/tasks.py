@@ -1,0 +1,115 @@
+"""One task: make a stored table, or find that it is there already, and register it at its version.
+
+A table's commit carries the key of the task that made it, so the table itself can say that it is up to date,
+even if the run that made it was killed before it could record anything. Not here: the order of tasks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.artifacts import PinRecord, TableRecord
+from headwater.delta import (
+    CommitNote,
+    LogHead,
+    Overwrite,
+    commit_mutation,
+    find_head,
+    note_of,
+    read_pinned,
+    register_table,
+)
+from headwater.digest import digest_of
+from headwater.run.compile import rehydrate_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+
+    from headwater.names import TablePin
+    from headwater.origin import Origin
+    from headwater.pipeline import ViewSpec
+    from headwater.runtime import RunSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskContext:
+    """What all tasks of a run share."""
+
+    session: RunSession
+    pipeline: str
+    run_id: str
+    new_token: Callable[[], str]
+
+
+def run_task(context: TaskContext, view: ViewSpec, *, uri: str, key: str, reason: str, full: bool) -> TableRecord:
+    """Makes a stored view's table if its last commit is not this very task's, and registers it.
+
+    Args:
+        context: the run.
+        view: the stored view.
+        uri: where its table lives.
+        key: the identity of this task: the view, all it reads at its versions, the settings.
+        reason: why it is built, if it is.
+        full: build even if the table is there.
+    """
+    head = find_head(uri)
+    if head is not None and not full and _made_by(head, view.name, key):
+        pin = head.pin(view.name)
+        _register(context.session, pin)
+        return _record(pin, key, action="skipped", reason="nothing it reads changed", rows=_rows(head))
+    rows = rehydrate_view(context.session, view)
+    pin, count = write_table(context, view.name, rows, uri=uri, key=key, head=head, origin=view.origin)
+    return _record(pin, key, action="built", reason=reason, rows=count)
+
+
+def write_table(
+    context: TaskContext,
+    name: str,
+    rows: DataFrame,
+    *,
+    uri: str,
+    key: str,
+    head: LogHead | None,
+    origin: Origin,
+) -> tuple[TablePin, int | None]:
+    """Commits rows as the whole content of a table, and registers it at its new version."""
+    base = head.version if head else -1
+    note = CommitNote(
+        pipeline=context.pipeline,
+        table=name,
+        run_id=context.run_id,
+        task_key=key,
+        mutation_id=digest_of([context.run_id, name, key, base, context.new_token()]),
+    )
+    receipt = commit_mutation(Overwrite(uri=uri, base_version=base, note=note), rows, origin)
+    _register(context.session, receipt.pin)
+    return receipt.pin, receipt.rows
+
+
+def _made_by(head: LogHead, name: str, key: str) -> bool:
+    note = note_of(head.user_metadata)
+    return note is not None and note.table == name and note.task_key == key
+
+
+def _register(session: RunSession, pin: TablePin) -> None:
+    register_table(session, "delta", pin, read_pinned(session, pin))
+
+
+def _rows(head: LogHead) -> int | None:
+    count = dict(head.metrics).get("numOutputRows")
+    return int(count) if count is not None else None
+
+
+def _record(pin: TablePin, key: str, *, action: str, reason: str, rows: int | None) -> TableRecord:
+    return TableRecord(
+        name=pin.name,
+        action="built" if action == "built" else "skipped",
+        reason=reason,
+        version=pin.version,
+        rows=rows,
+        pin=PinRecord(version=pin.version, digest=pin.digest),
+        task_key=key,
+    )

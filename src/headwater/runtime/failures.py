@@ -1,0 +1,167 @@
+"""What Spark, Delta and py4j throw, as one frozen description; and the context in which it becomes our error.
+
+Not here: what a Delta conflict means; `delta` decides that from the description.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import CapturedException
+
+from headwater.errors import EngineFailed
+from headwater.origin import Origin
+
+_BRACKET = re.compile(r"^\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*")
+_STATE = re.compile(r"\s*SQLSTATE:?\s*([0-9A-Z]{5})")
+_PYTHON_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_DEEPEST_CAUSE = 20
+_FAILED_TASK = "org.apache.spark.SparkException"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failure of the engine in plain words."""
+
+    detail: str
+    condition: str | None = None
+    sql_state: str | None = None
+    java_class: str | None = None
+    call_site: Origin | None = None
+    line_in_sql: int = 0
+
+
+def is_engine_failure(error: BaseException) -> bool:
+    """Whether an exception comes from Spark, Delta or the bridge to them."""
+    return isinstance(error, PySparkException | Py4JError)
+
+
+def failure_of(error: BaseException) -> Failure:
+    """The condition, SQLSTATE, Java class, words and place of an engine's exception."""
+    if isinstance(error, Py4JNetworkError):
+        return Failure(detail="the Spark process ended or does not answer", condition="ENGINE_GONE")
+    if isinstance(error, Py4JJavaError):
+        return _of_throwable(error.java_exception)
+    if isinstance(error, CapturedException) and error._origin is not None:
+        return _of_throwable(error._origin)
+    if isinstance(error, PySparkException):
+        text = str(error)
+        return Failure(detail=_sentence(text), condition=error.getCondition(), sql_state=error.getSqlState())
+    return Failure(detail=_sentence(str(error)) or type(error).__name__)
+
+
+@contextmanager
+def engine_errors(origin: Origin | None = None, remedy: str | None = None) -> Iterator[None]:
+    """Within it, what the engine throws is raised as EngineFailed, with the user's place if there is one."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise engine_error(error, origin, remedy) from error
+
+
+def engine_error(error: BaseException, origin: Origin | None = None, remedy: str | None = None) -> EngineFailed:
+    """The typed error for an engine's exception."""
+    failure = failure_of(error)
+    words = {"remedy": remedy or _remedy(failure)}
+    return EngineFailed(
+        origin=failure.call_site or origin,
+        detail=failure.detail,
+        condition=failure.condition,
+        sql_state=failure.sql_state,
+        java_class=failure.java_class,
+        **words,
+    )
+
+
+def _of_throwable(throwable: Any) -> Failure:
+    """The innermost cause that has a condition speaks; else the outermost that has words."""
+    chain = _causes(throwable)
+    spoken = [each for each in chain if _condition_of(each)]
+    chosen = spoken[-1] if spoken else chain[-1]
+    text = str(chosen.getMessage() or chosen.getClass().getName())
+    bracket = _BRACKET.match(text)
+    state = _STATE.search(text)
+    call_site, line = _place_of(chosen)
+    return Failure(
+        detail=_sentence(text),
+        condition=_condition_of(chosen) or (bracket.group(1) if bracket else None),
+        sql_state=_call(chosen, "getSqlState") or (state.group(1) if state else None),
+        java_class=str(chosen.getClass().getName()),
+        call_site=call_site or _python_frame(text),
+        line_in_sql=line,
+    )
+
+
+def _causes(throwable: Any) -> list[Any]:
+    chain = [throwable]
+    while len(chain) < _DEEPEST_CAUSE and (cause := chain[-1].getCause()) is not None:
+        chain.append(cause)
+    return chain
+
+
+def _condition_of(throwable: Any) -> str | None:
+    condition = _call(throwable, "getCondition")
+    if condition:
+        return condition
+    bracket = _BRACKET.match(str(throwable.getMessage() or ""))
+    return bracket.group(1) if bracket else None
+
+
+def _call(throwable: Any, method: str) -> str | None:
+    try:
+        value = getattr(throwable, method)()
+    except Py4JError:  # the class has no such method
+        return None
+    return str(value) if value is not None else None
+
+
+def _place_of(throwable: Any) -> tuple[Origin | None, int]:
+    """The user's Python line that Spark kept with the failing expression, or the line inside a SQL text."""
+    line = 0
+    try:
+        contexts = list(throwable.getQueryContext())
+        line = int(throwable.line().get()) if throwable.line().isDefined() else 0
+    except (Py4JError, TypeError):
+        contexts = locals().get("contexts", [])
+    for context in contexts:
+        try:
+            path, _, number = str(context.callSite()).rpartition(":")
+        except Py4JError:
+            continue
+        if path and number.isdigit():
+            return Origin(path, int(number)), line
+    return None, line
+
+
+def _python_frame(text: str) -> Origin | None:
+    """The innermost frame of a Python function's traceback that is not PySpark's own."""
+    frames = [(path, int(line)) for path, line in _PYTHON_FRAME.findall(text) if "pyspark" not in path]
+    return Origin(*frames[-1]) if frames else None
+
+
+def _sentence(text: str) -> str:
+    """The first paragraph of a message, without the parts that are kept as fields."""
+    if "Traceback (most recent call last)" in text:
+        text = text.strip().splitlines()[-1] if not text.startswith("[") else _last_python_line(text)
+    words = _STATE.sub("", _BRACKET.sub("", text)).split("\n\n")[0].split("\n== ")[0]
+    return " ".join(words.replace(";\n", "\n").split()).rstrip(" ;")
+
+
+def _last_python_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith((" ", "\t"))]
+    errors = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Warning)?:", line)]
+    return errors[-1] if errors else lines[0]
+
+
+def _remedy(failure: Failure) -> str:
+    if failure.condition == "ENGINE_GONE":
+        return "Run again; if it happens twice, give the driver more memory (--set driver_memory=4g)."
+    if failure.java_class and "OutOfMemory" in failure.java_class:
+        return "Give the driver more memory: --set driver_memory=4g."
+    return "Run again with --debug for the whole trace."

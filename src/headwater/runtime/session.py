@@ -1,0 +1,256 @@
+"""The only way to a Spark session: one application per process, one cloned session per run.
+
+`open_runtime` starts the JVM or finds the one that runs already; `SessionRuntime.checkout` lends a session
+whose views, functions and settings nobody else sees. Not here: what is done with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from headwater.digest import digest_of
+from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
+from headwater.functions import FunctionSnapshot, function_snapshot
+from headwater.runtime.archive import start_archiving_in_background, with_archive
+from headwater.runtime.cache import CachePolicy, cache_policy
+from headwater.runtime.failures import failure_of, is_engine_failure
+from headwater.runtime.gateway import Gateway, open_gateway
+from headwater.runtime.home import headwater_home
+from headwater.runtime.jars import provide_jars
+from headwater.runtime.java import find_java
+from headwater.runtime.jvm import JvmSpec
+from headwater.runtime.profile import RuntimeProfile
+from headwater.runtime.settings import SettingsSnapshot, is_session_setting, settings_of, snapshot_of
+from headwater.runtime.versions import EngineVersions, engine_versions
+
+Notify = Callable[[str], None]
+
+
+def _silent(_message: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeIdentity:
+    """What a runtime is, without starting it: equal on two machines with equal profiles."""
+
+    settings: SettingsSnapshot
+    functions: FunctionSnapshot
+    versions: EngineVersions
+    storage: tuple[tuple[str, str], ...]
+    cache: CachePolicy
+
+    @cached_property
+    def results_digest(self) -> str:
+        """Changes when, and only when, something changed that could change a result."""
+        return digest_of(self._results())
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes when anything of the runtime changes."""
+        return digest_of([*self._results(), dict(self.settings.speed), self.cache.name])
+
+    def _results(self) -> list[Any]:
+        versions = [self.versions.spark, self.versions.delta, self.versions.scala]
+        return [dict(self.settings.results), self.functions.digest, versions, dict(self.storage)]
+
+
+def identity_of(profile: RuntimeProfile) -> RuntimeIdentity:
+    """The identity of the runtime that `profile` would open; needs no Java."""
+    storage = profile.storage.identity()
+    return RuntimeIdentity(
+        settings=snapshot_of(profile),
+        functions=function_snapshot(),
+        versions=engine_versions(),
+        storage=tuple(sorted((key, digest_of(value)) for key, value in storage.items())),
+        cache=cache_policy(profile.cache),
+    )
+
+
+class RunSession:
+    """A Spark session of one run. `spark` raises once the run is over."""
+
+    def __init__(self, runtime: SessionRuntime, spark: SparkSession) -> None:
+        self.runtime = runtime
+        self._spark: SparkSession | None = spark
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session itself; only code of this package and of the delta and plan areas touches it."""
+        if self._spark is None:
+            raise EngineStartFailed(detail="the run that this session belonged to is over")
+        return self._spark
+
+    @property
+    def jvm_session(self) -> Any:
+        """The JVM's side of the session."""
+        return self.spark._jsparkSession
+
+    @property
+    def jvm(self) -> Any:
+        """The JVM's packages, by name."""
+        return self.spark._jvm
+
+    def fresh(self) -> RunSession:
+        """Another session for the same run, with nothing of this one's views and settings."""
+        return self.runtime.new_session()
+
+    def release(self) -> None:
+        """Forgets the session's views and cuts the reference, so that nothing of the run stays behind."""
+        if self._spark is not None:
+            self.jvm_session.sessionState().catalog().clearTempTables()
+            self._spark = None
+
+
+class SessionRuntime:
+    """A profile's settings and functions over the process's one Spark application."""
+
+    def __init__(self, profile: RuntimeProfile, application: _Application) -> None:
+        self.profile = profile
+        self.identity = identity_of(profile)
+        self._application = application
+        self._prepared = application.prepare(profile, self.identity.functions)
+
+    @property
+    def digest(self) -> str:
+        """The identity of it all; see RuntimeIdentity."""
+        return self.identity.digest
+
+    @property
+    def log_path(self) -> Path:
+        """Where Spark's own chatter goes."""
+        return self._application.gateway.log
+
+    def new_session(self) -> RunSession:
+        """A session cloned from the prepared one: its functions and settings, and no views."""
+        return RunSession(self, SparkSession(self._application.context, self._prepared.cloneSession()))
+
+    @contextmanager
+    def checkout(self) -> Iterator[RunSession]:
+        """Lends a session for one run; whatever was registered or set in it is gone afterwards."""
+        session = self.new_session()
+        sessions: Any = session.jvm.org.apache.spark.sql.classic.SparkSession
+        before = sessions.getActiveSession()
+        sessions.setActiveSession(session.jvm_session)
+        try:
+            yield session
+        finally:
+            if before.isDefined():
+                sessions.setActiveSession(before.get())
+            else:
+                sessions.clearActiveSession()
+            session.release()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Application:
+    """The JVM and the SparkContext; there is one per process."""
+
+    gateway: Gateway
+    context: SparkContext
+    root: SparkSession
+    settings: dict[str, str]
+
+    def prepare(self, profile: RuntimeProfile, functions: FunctionSnapshot) -> Any:
+        """A JVM session with the profile's settings and all functions, to be cloned by runs."""
+        results, speed = settings_of(profile)
+        _check_known(profile, self.root)
+        prepared = self.root.newSession()
+        for key, value in sorted({**results, **speed}.items()):
+            if is_session_setting(key):
+                prepared.conf.set(key, value)
+        for definition in functions.definitions:
+            prepared.sql(definition.statement)
+        return prepared._jsparkSession
+
+
+_lock = threading.RLock()
+_applications: list[_Application] = []
+
+
+def open_runtime(profile: RuntimeProfile, notify: Notify = _silent) -> SessionRuntime:
+    """A runtime for `profile`: starts Spark if this process has none yet, otherwise shares it.
+
+    Raises:
+        SessionMismatch: the running application was started with other settings that cannot differ by session.
+        JavaNotFound, JavaTooOld, JarsUnavailable, EngineStartFailed: the engine cannot be had.
+    """
+    with _lock:
+        wanted = _application_settings(profile)
+        if not _applications:
+            _applications.append(_start(profile, wanted, notify))
+        application = _applications[0]
+        differences = _differences(application.settings, wanted)
+        if differences:
+            raise SessionMismatch(differences=differences)
+        return SessionRuntime(profile, application)
+
+
+def close_runtime() -> None:
+    """Stops this process's Spark application, if there is one."""
+    with _lock:
+        while _applications:
+            application = _applications.pop()
+            application.context.stop()
+            application.gateway.close()
+
+
+def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) -> _Application:
+    java = find_java()
+    home = headwater_home()
+    jars = provide_jars(home, java, notify=notify)
+    notify("starting Spark")
+    scratch = {"spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "headwater-warehouse").as_uri()}
+    spec = JvmSpec(
+        java=java,
+        jars=jars,
+        home=home,
+        memory=profile.driver_memory,
+        settings=tuple(sorted({**settings, **scratch}.items())),
+    )
+    archived = with_archive(spec)
+    gateway = open_gateway(archived)
+    try:
+        conf = SparkConf(loadDefaults=False, _jvm=gateway.py4j.jvm).setAll(list(spec.settings))
+        context = SparkContext(gateway=gateway.py4j, conf=conf)
+        root = SparkSession(context)
+    except BaseException as error:
+        gateway.close()
+        if is_engine_failure(error):
+            raise EngineStartFailed(detail=failure_of(error).detail, log=str(gateway.log)) from error
+        raise
+    atexit.register(close_runtime)
+    if archived == spec:
+        atexit.register(start_archiving_in_background, spec)
+    return _Application(gateway=gateway, context=context, root=root, settings=settings)
+
+
+def _application_settings(profile: RuntimeProfile) -> dict[str, str]:
+    results, speed = settings_of(profile)
+    return {key: value for key, value in {**results, **speed}.items() if not is_session_setting(key)}
+
+
+def _differences(running: dict[str, str], wanted: dict[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"{key} is {running.get(key, 'not set')}, {wanted.get(key, 'not set')} was asked for"
+        for key in sorted({*running, *wanted})
+        if running.get(key) != wanted.get(key)
+    )
+
+
+def _check_known(profile: RuntimeProfile, root: SparkSession) -> None:
+    """Spark accepts any key without a word; a typo must not pass for a setting."""
+    for key, _ in profile.spark:
+        if is_session_setting(key) and not root.conf.isModifiable(key):
+            raise UnknownSetting(key=key, where="the Spark settings")

@@ -1,0 +1,103 @@
+"""Spark settings of a profile: what affects results, apart from what does not.
+
+Not here: the session that gets them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.runtime.storage import redacted
+
+if TYPE_CHECKING:
+    from headwater.runtime.profile import RuntimeProfile
+
+# Extra settings under these names change how fast an answer comes and where it is logged, not what it is.
+# Everything else that a user adds is taken to affect results.
+_SPEED_PREFIXES = (
+    "spark.app.",
+    "spark.driver.",
+    "spark.executor.",
+    "spark.task.",
+    "spark.ui.",
+    "spark.eventLog.",
+    "spark.history.",
+    "spark.local.dir",
+    "spark.memory.",
+    "spark.network.",
+    "spark.rpc.",
+    "spark.scheduler.",
+    "spark.shuffle.",
+    "spark.speculation",
+    "spark.submit.",
+    "spark.kubernetes.",
+    "spark.yarn.",
+    "spark.sql.adaptive.",
+    "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.codegen.",
+    "spark.sql.execution.arrow.",
+    "spark.sql.files.maxPartition",
+)
+# Fixed when the application starts; one process has one value of each.
+_STATIC = (
+    "spark.sql.extensions",
+    "spark.sql.catalogImplementation",
+    "spark.sql.warehouse.dir",
+    "spark.sql.catalog.spark_catalog",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsSnapshot:
+    """The settings a runtime works under, sorted, secrets struck out, machine paths left out."""
+
+    results: tuple[tuple[str, str], ...]
+    speed: tuple[tuple[str, str], ...]
+
+
+def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]]:
+    """All Spark settings of a profile: those that affect results, and those that do not."""
+    results = {
+        "spark.sql.session.timeZone": profile.time_zone,
+        "spark.sql.ansi.enabled": _word(profile.ansi),
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.storeAssignmentPolicy": "ANSI",
+        "spark.sql.timestampType": "TIMESTAMP_LTZ",
+        "spark.sql.catalogImplementation": profile.catalog.replace("_", "-"),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+    speed = {
+        "spark.master": profile.master,
+        "spark.app.name": "headwater",
+        "spark.driver.memory": profile.driver_memory,
+        "spark.sql.shuffle.partitions": str(profile.shuffle_partitions),
+        "spark.databricks.delta.snapshotPartitions": str(profile.snapshot_partitions),
+        "spark.sql.adaptive.enabled": _word(profile.adaptive),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if profile.is_local:
+        speed |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    for key, value in (*profile.storage.spark_settings(), *profile.spark):
+        (speed if key.startswith(_SPEED_PREFIXES) else results)[key] = value
+    return results, speed
+
+
+def snapshot_of(profile: RuntimeProfile) -> SettingsSnapshot:
+    """What is recorded and hashed of a profile's settings; equal on two machines with equal profiles."""
+    results, speed = settings_of(profile)
+    return SettingsSnapshot(
+        results=redacted(tuple(sorted(results.items()))), speed=redacted(tuple(sorted(speed.items())))
+    )
+
+
+def is_session_setting(key: str) -> bool:
+    """Whether a setting can differ between sessions of one Spark application."""
+    return key.startswith(("spark.sql.", "spark.databricks.delta.")) and key not in _STATIC
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,120 @@
+"""One round of representative work, so that the class archive holds the classes that real runs load.
+
+It runs in a process of its own: a process has one Spark application, and the caller may be using its own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from pyspark.sql.connect.proto import base_pb2, expressions_pb2, relations_pb2
+
+from headwater.runtime.gateway import open_gateway
+from headwater.runtime.home import new_log
+from headwater.runtime.jvm import JvmSpec
+
+_TRAINING_SECONDS = 900
+_DUMP_SECONDS = 300.0
+TRAINING_SETTINGS: tuple[tuple[str, str], ...] = (
+    ("spark.master", "local[2]"),
+    ("spark.app.name", "headwater-training"),
+    ("spark.ui.enabled", "false"),
+    ("spark.ui.showConsoleProgress", "false"),
+    ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension"),
+    ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+    ("spark.sql.shuffle.partitions", "2"),
+    ("spark.databricks.delta.snapshotPartitions", "2"),
+)
+_STATEMENTS: tuple[str, ...] = (
+    "MERGE INTO TABLE AS t USING orders AS s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET *",
+    "MERGE INTO TABLE AS t USING orders AS s ON t.id = s.id + 9 WHEN NOT MATCHED THEN INSERT *",
+    "DELETE FROM TABLE WHERE id = 2",
+    "DESCRIBE HISTORY TABLE",
+)
+
+
+def train_in_child(spec: JvmSpec, draft: Path) -> Path:
+    """Have a child process work with the engine of `spec` and write its class archive to `draft`.
+
+    Returns the child's log; whether there is a draft, and a good one, is for the caller to find out.
+    """
+    log = new_log(spec.home, "archive")
+    # Only what shapes the class archive goes along; the caller's settings may hold secrets.
+    encoded = msgspec.json.encode(replace(spec, settings=TRAINING_SETTINGS), enc_hook=str).decode()
+    command = [sys.executable, "-c", f"from {__name__} import main; main()", encoded, str(draft)]
+    with log.open("wb") as sink:
+        try:
+            subprocess.run(
+                command, cwd=draft.parent, stdout=sink, stderr=sink, timeout=_TRAINING_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            sink.write(f"{error}\n".encode())
+    return log
+
+
+def main() -> None:
+    """The child's whole life: engine, work, archive."""
+    encoded, draft = sys.argv[1:]
+    spec = msgspec.json.decode(encoded, type=JvmSpec, dec_hook=_decoded)
+    archiving = (f"-XX:ArchiveClassesAtExit={draft}", "-Xlog:cds*=off")
+    gateway = open_gateway(replace(spec, options=(*spec.options, *archiving)))
+    try:
+        spark = SparkSession(SparkContext(gateway=gateway.py4j))
+        work_with(spark, Path(draft).parent / "tables")
+        spark.stop()
+    finally:
+        gateway.close(patience=_DUMP_SECONDS)
+
+
+def work_with(spark: SparkSession, folder: Path) -> None:
+    """Commit to Delta tables in `folder` in each way, read them back, and ask Catalyst for plans."""
+    orders, totals = str(folder / "orders"), str(folder / "totals")
+    rows = spark.createDataFrame([(1, "a", 2.5), (2, "b", 1.5)], "id long, name string, price double")
+    for mode in ("errorifexists", "append", "overwrite"):
+        rows.write.format("delta").mode(mode).option("userMetadata", "{}").save(orders)
+    spark.read.format("delta").load(orders).createOrReplaceTempView("orders")
+    frame = spark.sql(
+        "WITH ranked AS "
+        "(SELECT *, row_number() OVER (PARTITION BY name ORDER BY price) AS place FROM orders) "
+        "SELECT r.name, sum(r.price) AS total, count(DISTINCT o.id) AS ids, max(r.place) AS place "
+        "FROM ranked r JOIN orders o ON r.id = o.id WHERE r.price > 1 GROUP BY r.name ORDER BY total"
+    )
+    frame.write.format("delta").partitionBy("name").save(totals)
+    for statement in _STATEMENTS:
+        spark.sql(statement.replace("TABLE", f"delta.`{orders}`")).collect()
+    spark.read.format("delta").option("versionAsOf", 0).load(orders).toArrow()
+    rows.write.mode("overwrite").option("header", "true").csv(str(folder / "csv"))
+    spark.read.option("header", "true").csv(str(folder / "csv")).collect()
+    _rehydrate(spark)
+
+
+def _rehydrate(spark: SparkSession) -> None:
+    """Turn a Connect plan into a classic frame's plans, as every build does."""
+    table = relations_pb2.Read.NamedTable(unparsed_identifier="orders")
+    read = relations_pb2.Relation(read=relations_pb2.Read(named_table=table))
+    condition = expressions_pb2.Expression(
+        expression_string=expressions_pb2.Expression.ExpressionString(expression="id + 1 > 0")
+    )
+    root = relations_pb2.Relation(filter=relations_pb2.Filter(input=read, condition=condition))
+    raw = base_pb2.Plan(root=root).SerializeToString(deterministic=True)
+    jvm: Any = spark._jvm
+    session = spark._jsparkSession
+    connect = jvm.org.apache.spark.sql.connect
+    holder = connect.service.SessionHolder("headwater", "00000000-0000-0000-0000-000000000000", session)
+    planner = connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
+    logical = planner.transformRelation(jvm.org.apache.spark.connect.proto.Plan.parseFrom(raw).getRoot())
+    execution = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, logical).queryExecution()
+    execution.analyzed().toJSON()
+    execution.optimizedPlan().toJSON()
+    execution.executedPlan().toString()
+
+
+def _decoded(kind: type, value: object) -> object:
+    return kind(value)

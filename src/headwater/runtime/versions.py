@@ -1,0 +1,89 @@
+"""Which Python, Java, Scala, Spark and Delta this is, and every jar by its sha256; no JVM is started.
+
+Not here: whether they work; `headwater doctor` probes that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import pyspark
+
+from headwater.errors import RuntimeFailure
+from headwater.runtime.home import headwater_home
+from headwater.runtime.jars import DELTA_JARS, Jar
+from headwater.runtime.java import find_java
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineVersions:
+    """The versions that a plan depends on; the lock file fixes them, so they are equal on every machine."""
+
+    spark: str
+    delta: str
+    scala: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyManifest:
+    """Everything that runs below a pipeline; `java` is None on a machine that has none."""
+
+    headwater: str
+    python: str
+    java: str | None
+    java_vendor: str | None
+    scala: str
+    spark: str
+    delta: str
+    jars: tuple[Jar, ...]
+
+
+def spark_home() -> Path:
+    """The folder of the Spark that PySpark brings along; a user's SPARK_HOME does not matter."""
+    return Path(pyspark.__file__).parent
+
+
+def engine_versions() -> EngineVersions:
+    """What the installed packages say."""
+    (library,) = sorted((spark_home() / "jars").glob("scala-library-*.jar"))
+    return EngineVersions(
+        spark=pyspark.__version__,
+        delta=version("delta-spark"),
+        scala=library.stem.removeprefix("scala-library-"),
+    )
+
+
+def dependency_manifest() -> DependencyManifest:
+    """Python, Java, Scala, Spark, Delta and every jar with its sha256, as installed on this machine.
+
+    The Delta jars are listed from the cache if they are there, otherwise as this version expects them.
+    """
+    versions = engine_versions()
+    try:
+        java = find_java()
+    except RuntimeFailure:
+        java = None
+    cached = headwater_home() / "jars"
+    bundled = [Jar(path.name, _sha256(path)) for path in sorted((spark_home() / "jars").glob("*.jar"))]
+    delta = [
+        Jar(jar.name, _sha256(cached / jar.name)) if (cached / jar.name).is_file() else jar for jar in DELTA_JARS
+    ]
+    return DependencyManifest(
+        headwater=version("headwater"),
+        python=platform.python_version(),
+        java=java.version if java else None,
+        java_vendor=java.vendor if java else None,
+        scala=versions.scala,
+        spark=versions.spark,
+        delta=versions.delta,
+        jars=tuple(sorted(bundled + delta, key=lambda jar: jar.name)),
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
