@@ -8,7 +8,8 @@
     │   ├── UnknownProfile            HW-CONFIG-004  --profile names none of the profiles
     │   ├── ProjectNotFound           HW-CONFIG-005  no headwater.toml where one was expected
     │   ├── FileNameNotUtf8           HW-CONFIG-006  a file name that cannot be shown or recorded
-    │   └── TargetNotEmpty            HW-CONFIG-007  init would write over something
+    │   ├── TargetNotEmpty            HW-CONFIG-007  init would write over something
+    │   └── WrongUsage                HW-USAGE-001   a command, flag or argument that is not there
     ├── RuntimeFailure                the engine cannot be had
     │   ├── JavaNotFound              HW-RUNTIME-001
     │   ├── JavaTooOld                HW-RUNTIME-002
@@ -45,6 +46,7 @@
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
     │   └── CapabilityMissing         HW-RUN-003
+    ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
 Not here: how an error is shown; `cli` does that, in one place.
@@ -208,6 +210,17 @@ class TargetNotEmpty(UsageError):
     says: ClassVar[str] = "{path} is there already and is not an empty folder"
     advises: ClassVar[str] = "Name a folder that does not exist or is empty."
     path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class WrongUsage(UsageError):
+    """A command, flag or argument that the command line does not have."""
+
+    code: ClassVar[str] = "HW-USAGE-001"
+    says: ClassVar[str] = "{detail}"
+    advises: ClassVar[str] = "See: {command} --help"
+    detail: str
+    command: str = "headwater"
 
 
 # --- runtime -------------------------------------------------------------------------------------------
@@ -609,3 +622,13 @@ class EngineFailed(EngineDetail):
     advises: ClassVar[str] = "{remedy}"
     java_class: str | None = None
     remedy: str = "Run again with --debug for the whole trace."
+
+
+@dataclass(kw_only=True, eq=False)
+class Defect(HeadwaterError):
+    """An exception that no part of Headwater meant to let through."""
+
+    code: ClassVar[str] = "HW-BASE-001"
+    says: ClassVar[str] = "a defect in Headwater: {detail}"
+    advises: ClassVar[str] = "Run again with --debug and report what it prints."
+    detail: str

@@ -4,7 +4,7 @@ import os
 import subprocess
 import time
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +20,9 @@ from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import Java, find_java
 from headwater.runtime.jvm import JvmSpec, environment_of, java_command_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SHORT_RUN = ("org.apache.spark.deploy.SparkSubmit", "--version")
 
@@ -53,18 +56,18 @@ def _on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[JvmSpec, bytes]:
-    """A spec and the content of a small archive of it, really made by a JVM."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[JvmSpec, Path, bytes]:
+    """A spec, a small archive of it, really made by a JVM, and the archive's content."""
     home, java = tmp_path_factory.mktemp("home"), find_java()
     spec = JvmSpec(java=java, jars=provide_jars(headwater_home(), java), home=home, memory="512m")
-    return spec, make_archive(spec, train=train_briefly).read_bytes()
+    archive = make_archive(spec, train=train_briefly)
+    return spec, archive, archive.read_bytes()
 
 
 @pytest.fixture
-def archived(made: tuple[JvmSpec, bytes]) -> tuple[JvmSpec, Path]:
+def archived(made: tuple[JvmSpec, Path, bytes]) -> tuple[JvmSpec, Path]:
     """A spec whose archive is whole again, whatever an earlier test did to it."""
-    spec, content = made
-    archive = make_archive(spec, train=train_briefly)
+    spec, archive, content = made
     archive.chmod(0o644)
     archive.write_bytes(content)
     return spec, archive
@@ -81,10 +84,7 @@ def test_a_truncated_archive_is_not_offered_to_the_engine(archived: tuple[JvmSpe
     spec, archive = archived
     with archive.open("r+b") as content:
         content.truncate(archive.stat().st_size // 2)
-    try:
-        assert with_archive(spec) == spec
-    finally:
-        archive.unlink()
+    assert with_archive(spec) == spec
 
 
 def test_an_archive_with_other_bytes_does_not_break_a_start(archived: tuple[JvmSpec, Path]) -> None:
@@ -123,14 +123,14 @@ def test_nothing_is_started_where_there_is_an_archive(archived: tuple[JvmSpec, P
     assert not start_archiving_in_background(archived[0])
 
 
-def test_the_oldest_archives_of_others_are_removed(made: tuple[JvmSpec, bytes], tmp_path: Path) -> None:
+def test_the_oldest_archives_of_others_are_removed(made: tuple[JvmSpec, Path, bytes], tmp_path: Path) -> None:
     spec = replace(made[0], home=tmp_path)
     (tmp_path / "archive").mkdir()
     for age, name in enumerate(["recent", "old", "oldest"], start=1):
         path = tmp_path / "archive" / f"{name}-0.jsa"
         path.touch()
         os.utime(path, (1_000_000 - age, 1_000_000 - age))
-    archive = make_archive(spec, train=writer_of(made[1]))
+    archive = make_archive(spec, train=writer_of(made[2]))
     assert sorted(path.name for path in (tmp_path / "archive").glob("*.jsa")) == sorted(
         [archive.name, "recent-0.jsa"]
     )
@@ -138,7 +138,7 @@ def test_the_oldest_archives_of_others_are_removed(made: tuple[JvmSpec, bytes], 
 
 @pytest.mark.parametrize("content", [None, b"", b"garbage" * 1000], ids=["none", "empty", "garbage"])
 def test_an_archive_that_cannot_be_used_is_not_kept(
-    made: tuple[JvmSpec, bytes], tmp_path: Path, content: bytes | None
+    made: tuple[JvmSpec, Path, bytes], tmp_path: Path, content: bytes | None
 ) -> None:
     with pytest.raises(EngineStartFailed):
         make_archive(replace(made[0], home=tmp_path), train=writer_of(content))

@@ -5,6 +5,7 @@ read_pinned                     rows at a version
 LatestVersions                  the newest version as a session may see it (cache profiles)
 pin_files, read_files           files that are no Delta table
 register_table                  a name for any of them
+probe_commit, probe_change_feed small real uses, for doctor
 commit_mutation                 the one way to write: Append, Overwrite -> Receipt
 """
 
@@ -12,6 +13,7 @@ from headwater.delta.commit import commit_mutation
 from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
 from headwater.delta.mutation import Append, CommitNote, Mutation, Overwrite, note_of
+from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.reads import LatestVersions, read_pinned
 from headwater.delta.receipt import Outcome, Receipt
 from headwater.delta.registration import Registration, TableKind, TableSpec, register_table
@@ -37,6 +39,8 @@ __all__ = [
     "is_head",
     "note_of",
     "pin_files",
+    "probe_change_feed",
+    "probe_commit",
     "read_commit",
     "read_files",
     "read_head",

@@ -3,11 +3,12 @@
 view, table, source        the decorators
 read_project               headwater.toml
 open_definitions           the definition files, imported
+build_plan                 one function -> PlanBytes
 build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec)
 SchemaOracle               who answers when a view asks for a schema
 """
 
-from headwater.pipeline.building import SchemaOracle, build_pipeline
+from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
 from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import source, table, view
 from headwater.pipeline.loading import LoadedProject, open_definitions, user_origin
@@ -25,6 +26,7 @@ __all__ = [
     "SourceSpec",
     "ViewSpec",
     "build_pipeline",
+    "build_plan",
     "open_definitions",
     "read_project",
     "source",

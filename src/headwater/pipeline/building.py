@@ -28,7 +28,7 @@ from headwater.pipeline.offline import open_offline, pickled_by_value
 from headwater.pipeline.spec import Pipeline, SourceSpec, ViewSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql.types import StructType
 
@@ -173,3 +173,15 @@ def _path_source(definition: PathDefinition) -> SourceSpec:
         schema=definition.schema,
         options=cast("tuple[tuple[str, str], ...]", definition.options),
     )
+
+
+def build_plan(function: Callable[[OfflineSession], DataFrame]) -> PlanBytes:
+    """The plan of a function of the offline session alone, for those who have no project."""
+    with open_offline(_NoSchemas()) as session:
+        return build_twice(lambda: function(session), function.__name__)
+
+
+class _NoSchemas:
+    def schema_of(self, relation: bytes) -> StructType:
+        del relation
+        raise NotInAView(member="a schema", remedy="There is no project here that could tell it.")

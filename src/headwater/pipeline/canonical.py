@@ -173,7 +173,8 @@ class _Names:
 
     def _settle_fields(self, message: Message) -> None:
         descriptor = message.DESCRIPTOR
-        if "plan_id" in descriptor.fields_by_name and message.HasField("plan_id"):
+        plan_id = descriptor.fields_by_name.get("plan_id")
+        if plan_id is not None and (not plan_id.has_presence or message.HasField("plan_id")):
             number = cast("int", value_of(message, "plan_id"))
             put(message, "plan_id", self._plans.setdefault(number, len(self._plans)))
         field = _INLINED_FRAME_FIELDS.get(descriptor.full_name)

@@ -177,7 +177,7 @@ class _Parser:
                 single = self._type()
                 self._check_end()
             except _Trouble as of_type:
-                raise max(of_type, of_columns, key=lambda trouble: trouble.at) from None
+                raise max(of_columns, of_type, key=lambda trouble: trouble.at) from None
             return single
         return StructType(columns)
 
@@ -258,7 +258,6 @@ class _Parser:
     # --- types ---
 
     def _type(self) -> DataType:
-        start = self._position
         name = self._peek()
         parse = _SHAPED.get(name)
         if name in _PLAIN:
@@ -270,7 +269,7 @@ class _Parser:
         try:
             return parse(self)
         except PySparkException as refusal:
-            raise _Trouble(start, str(refusal)) from None
+            raise _Trouble(self._position, str(refusal)) from None
 
     def _array(self) -> DataType:
         self._expect("<")
@@ -293,11 +292,10 @@ class _Parser:
     def _string(self) -> DataType:
         if not self._accept("collate"):
             return StringType()
-        at = self._position
         written = self._name()
         match = _COLLATION.fullmatch(written)
         if match is None:
-            raise _Trouble(at, f"there is no collation {written!r}")
+            raise _Trouble(self._position, f"there is no collation {written!r}")
         return StringType(_collation_of(match))
 
     def _char(self) -> DataType:
@@ -313,7 +311,6 @@ class _Parser:
         return length
 
     def _decimal(self) -> DataType:
-        at = self._position
         if not self._accept("("):
             return DecimalType()
         precision, scale = self._number("a precision"), 0
@@ -321,18 +318,17 @@ class _Parser:
             scale = self._number("a scale")
         self._expect(")")
         if not 0 <= scale <= precision <= _MAX_PRECISION:
-            raise _Trouble(at, f"decimal({precision},{scale}) is out of range")
+            raise _Trouble(self._position, f"decimal({precision},{scale}) is out of range")
         return DecimalType(precision, scale)
 
     def _time(self) -> DataType:
-        at = self._position
         precision = _MAX_TIME_PRECISION
         if self._accept("("):
             precision = self._number("a precision")
             self._expect(")")
         self._accept("without", "time", "zone")
         if precision > _MAX_TIME_PRECISION:
-            raise _Trouble(at, f"time({precision}) is out of range")
+            raise _Trouble(self._position, f"time({precision}) is out of range")
         return TimeType(precision)
 
     def _timestamp(self) -> DataType:

@@ -1,10 +1,22 @@
 """The engine: the only place where plan and delta meet.
 
 Project, open_project           a project that is open
+capabilities_snapshot           what this installation can do, tried
 RunOutcome, Progress, Listener  what a build tells, and what it did
 """
 
+from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
 from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progress
 from headwater.run.project import Project, open_project
 
-__all__ = ["Listener", "Progress", "Project", "RunOutcome", "ignore_progress", "open_project"]
+__all__ = [
+    "Capability",
+    "Listener",
+    "Progress",
+    "Project",
+    "RunOutcome",
+    "capabilities_snapshot",
+    "ignore_progress",
+    "open_project",
+    "probe_capabilities",
+]

@@ -1,0 +1,5 @@
+"""`python -m headwater`."""
+
+from headwater.cli import main
+
+main()

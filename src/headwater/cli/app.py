@@ -1,0 +1,80 @@
+"""The command line: commands in, exit codes out, and the one place that catches a HeadwaterError.
+
+Not here: what a command does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+from typing import Annotated, NoReturn
+
+import typer
+
+from headwater.cli.build import build
+from headwater.cli.doctor import doctor
+from headwater.cli.init import init
+from headwater.cli.render import error_document, show_error, write_json
+from headwater.errors import Defect, HeadwaterError, WrongUsage
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="headwater",
+    help="Plan-driven Delta Lake pipelines on Spark that can prove what they did.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(build)
+app.command()(init)
+app.command()(doctor)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"headwater {version('headwater')}")
+        raise typer.Exit
+
+
+@app.callback()
+def headwater(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Plan-driven Delta Lake pipelines on Spark that can prove what they did."""
+
+
+def main() -> NoReturn:
+    """Runs the command line and exits: 0 done, 1 refused or failed, 2 wrong usage, 3 no longer there."""
+    try:
+        code = app(standalone_mode=False)
+    except HeadwaterError as error:
+        code = _report(error)
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "headwater"
+        words = getattr(error, "format_message", error.__str__)()
+        code = _report(WrongUsage(detail=words.rstrip("."), command=command))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("Stopped. No table is half written; build again to go on.\n")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away; Python would complain once more while it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except Exception as error:  # noqa: BLE001  whatever it is, a person gets one line
+        defect = Defect(detail=f"{type(error).__name__}: {error}")
+        defect.__cause__ = error
+        code = _report(defect)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _report(error: HeadwaterError) -> int:
+    if "--json" in sys.argv[1:]:
+        write_json({"status": "failed", "error": error_document(error)})
+    show_error(error, debug="--debug" in sys.argv[1:] or bool(os.environ.get("HEADWATER_DEBUG")))
+    return error.exit_code

@@ -1,0 +1,169 @@
+"""Everything a person or a program sees: summaries, progress, errors, JSON.
+
+Not here: any rule about what is right or wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
+from rich.table import Table
+
+from headwater.artifacts import SCHEMA_VERSION
+from headwater.origin import Origin
+from headwater.run import Listener, Progress, ignore_progress
+
+if TYPE_CHECKING:
+    from headwater.errors import HeadwaterError
+    from headwater.run import Capability, RunOutcome
+    from headwater.runtime import DependencyManifest
+
+_ACTION_STYLES = {"built": "green", "skipped": "dim", "failed": "red"}
+
+
+def write_json(document: dict[str, Any]) -> None:
+    """Prints one JSON document, with the version of its form, and nothing else."""
+    content = msgspec.json.encode({"schema_version": SCHEMA_VERSION, **document})
+    sys.stdout.write(msgspec.json.format(content, indent=2).decode() + "\n")
+
+
+def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
+    """A build's outcome as `build --json` prints it."""
+    tables = [
+        {
+            "name": table.name,
+            "version": table.version,
+            "rows": table.rows,
+            "action": table.action,
+            "reason": table.reason,
+            "digest": table.digest,
+        }
+        for table in outcome.tables
+    ]
+    document: dict[str, Any] = {
+        "run_id": outcome.run_id,
+        "status": outcome.status,
+        "seconds": round(outcome.seconds, 3),
+        "tables": tables,
+        "manifest": str(outcome.manifest),
+    }
+    return document | ({"error": error_document(outcome.error)} if outcome.error else {})
+
+
+def error_document(error: HeadwaterError) -> dict[str, Any]:
+    """An error as JSON."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "next_step": error.next_step,
+        "path": _shown_path(error.origin.path) if error.origin else None,
+        "line": (error.origin.line or None) if error.origin else None,
+    }
+
+
+def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
+    """The summary of a build."""
+    console = _console(no_color)
+    if outcome.status == "unchanged":
+        console.print(
+            f"Nothing to do: {outcome.views} views, {outcome.sources} sources and {len(outcome.tables)} tables "
+            f"are as run {outcome.run_id} left them ({outcome.seconds:.1f} s).",
+            soft_wrap=True,
+        )
+        return
+    table = Table("table", "action", "version", "rows", "reason", box=None, pad_edge=False, header_style="bold")
+    for each in outcome.tables:
+        version = "" if each.version is None else str(each.version)
+        rows = "" if each.rows is None else f"{each.rows:,}"
+        reason = each.reason if each.action != "failed" else "see below"
+        table.add_row(each.name, f"[{_ACTION_STYLES[each.action]}]{each.action}[/]", version, rows, reason)
+    console.print(table)
+    console.print(
+        f"{'Done' if outcome.status == 'done' else 'Failed'}: {outcome.views} views, {outcome.sources} sources, "
+        f"{len(outcome.tables)} tables in {outcome.seconds:.1f} s. Run {outcome.run_id}",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+def show_capabilities(
+    found: tuple[Capability, ...], manifest: DependencyManifest, *, no_color: bool, log: Path | None
+) -> None:
+    """What `doctor` saw, for a person."""
+    console = _console(no_color)
+    table = Table("capability", "", "seen", box=None, pad_edge=False, header_style="bold")
+    for each in found:
+        mark = "[green]works[/]" if each.compatible else "[red]fails[/]"
+        table.add_row(each.name, mark, each.probe_result or each.error or "")
+    console.print(table)
+    console.print(
+        f"Headwater {manifest.headwater} · Python {manifest.python} · Java {manifest.java} ({manifest.java_vendor}) · "
+        f"Scala {manifest.scala} · Spark {manifest.spark} · Delta {manifest.delta} · {len(manifest.jars)} jars",
+        soft_wrap=True,
+        highlight=False,
+    )
+    if log:
+        console.print(f"Spark's own log: {log}", soft_wrap=True, highlight=False)
+
+
+def show_error(error: HeadwaterError, *, debug: bool) -> None:
+    """Code, place and words on one line, what to do on the next; the trace only if it was asked for."""
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    where = f" {_shown(error.origin)}:" if error.origin else ""
+    lines = [f"{error.code}{where} {error.message}", f"  {error.next_step}"]
+    sys.stderr.write("".join(line.encode("utf-8", "backslashreplace").decode() + "\n" for line in lines))
+
+
+@contextmanager
+def showing_progress(*, quiet: bool, no_color: bool) -> Iterator[Listener]:
+    """A listener that shows a bar on a terminal, one line per step elsewhere, nothing if asked to be quiet."""
+    console = Console(stderr=True, no_color=no_color or None)
+    if quiet:
+        yield ignore_progress
+    elif console.is_terminal:
+        with ProgressBar(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        ) as bar:
+            task = bar.add_task("starting", total=None)
+            yield lambda step: bar.update(
+                task, description=step.message, completed=step.done, total=step.total or None
+            )
+    else:
+        yield _print_step
+
+
+def _print_step(step: Progress) -> None:
+    counted = f"[{step.done}/{step.total}] " if step.total else ""
+    sys.stderr.write(f"{counted}{step.message}\n")
+    sys.stderr.flush()
+
+
+def _console(no_color: bool) -> Console:
+    return Console(no_color=no_color or None)
+
+
+def _shown(origin: Origin) -> str:
+    return str(Origin(_shown_path(origin.path), origin.line))
+
+
+def _shown_path(path: str) -> str:
+    """Relative to here if it is below here: what a person would type."""
+    below = Path(path).is_absolute() and Path(path).is_relative_to(Path.cwd())
+    return os.path.relpath(path) if below else path
