@@ -12,4 +12,13 @@ from headwater.run import Project, capabilities_snapshot
 from headwater.run import open_project as open  # noqa: A004  the library's front door
 from headwater.runtime import dependency_manifest
 
-__all__ = ["HeadwaterError", "Project", "capabilities_snapshot", "dependency_manifest", "open", "source", "table", "view"]
+__all__ = [
+    "HeadwaterError",
+    "Project",
+    "capabilities_snapshot",
+    "dependency_manifest",
+    "open",
+    "source",
+    "table",
+    "view",
+]

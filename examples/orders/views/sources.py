@@ -13,8 +13,13 @@ def orders(spark: SparkSession) -> DataFrame:
     return spark.range(1, 2001).select(
         number.alias("order_id"),
         (number * 7 % 26 + 1).alias("customer_id"),
-        F.element_at(F.array(F.lit("paid"), F.lit("paid"), F.lit("open"), F.lit("cancelled")), (number % 4 + 1).cast("int")).alias("status"),
-        F.element_at(F.array(F.lit("EUR"), F.lit("USD"), F.lit("JPY")), (number % 3 + 1).cast("int")).alias("currency"),
+        F.element_at(
+            F.array(F.lit("paid"), F.lit("paid"), F.lit("open"), F.lit("cancelled")),
+            (number % 4 + 1).cast("int"),
+        ).alias("status"),
+        F.element_at(F.array(F.lit("EUR"), F.lit("USD"), F.lit("JPY")), (number % 3 + 1).cast("int")).alias(
+            "currency"
+        ),
         ((number * 37 % 9973) / 100).cast("decimal(12,2)").alias("amount"),
         F.date_add(F.lit("2026-01-01").cast("date"), (number % 90).cast("int")).alias("ordered_on"),
     )

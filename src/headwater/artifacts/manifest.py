@@ -1,4 +1,4 @@
-"""What one run did, as one JSON file: enough to answer for it, and to know without Spark that nothing changed.
+"""What one run did, as one JSON file: enough to answer for it, and to know that nothing changed since.
 
 Not here: the ledger's Delta tables.
 """
@@ -6,12 +6,14 @@ Not here: the ledger's Delta tables.
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEMA_VERSION = 1
 Action = Literal["built", "skipped", "failed"]

@@ -42,7 +42,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def headwater(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
     ] = False,
 ) -> None:
     """Plan-driven Delta Lake pipelines on Spark that can prove what they did."""

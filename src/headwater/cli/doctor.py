@@ -5,6 +5,7 @@ Not here: the probes.
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,10 +16,9 @@ from headwater.cli.render import show_capabilities, showing_progress, write_json
 from headwater.pipeline import PROJECT_FILE
 from headwater.run import Progress, open_project, probe_capabilities
 from headwater.runtime import dependency_manifest, headwater_home, resolve_profile
-import os
 
 
-def doctor(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+def doctor(
     json: Json = False,
     profile: ProfileName = None,
     master: Master = None,

@@ -25,7 +25,9 @@ TEMPLATE = (
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it must not exist or be empty.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to make; it must not exist or be empty.")
+    ],
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors

@@ -12,21 +12,30 @@ import typer
 
 from headwater.errors import InvalidSetting
 
-ProjectPath = Annotated[Path, typer.Argument(help="The project's folder, the one with headwater.toml.", show_default="here")]
+ProjectPath = Annotated[
+    Path, typer.Argument(help="The project's folder, the one with headwater.toml.", show_default="here")
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; all else on stderr.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors stay.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Plain text; NO_COLOR does the same.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the whole trace of an error.")]
 WarehouseFolder = Annotated[
-    Path | None, typer.Option("--warehouse", metavar="DIR", help="Where tables and runs are kept. Default: PATH/.headwater")
+    Path | None,
+    typer.Option(
+        "--warehouse", metavar="DIR", help="Where tables and runs are kept. Default: PATH/.headwater"
+    ),
 ]
 ProfileName = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="A profile of headwater.toml. Default: local")
 ]
-Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: the profile's")]
+Master = Annotated[
+    str | None, typer.Option("--master", metavar="URL", help="Spark's master. Default: the profile's")
+]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A profile's field or a Spark setting; may be given again."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A profile's field or a Spark setting; may be given again."
+    ),
 ]
 
 

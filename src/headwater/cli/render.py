@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,12 +76,14 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
     console = _console(no_color)
     if outcome.status == "unchanged":
         console.print(
-            f"Nothing to do: {outcome.views} views, {outcome.sources} sources and {len(outcome.tables)} tables "
-            f"are as run {outcome.run_id} left them ({outcome.seconds:.1f} s).",
+            f"Nothing to do: {outcome.views} views, {outcome.sources} sources and "
+            f"{len(outcome.tables)} tables are as run {outcome.run_id} left them ({outcome.seconds:.1f} s).",
             soft_wrap=True,
         )
         return
-    table = Table("table", "action", "version", "rows", "reason", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        "table", "action", "version", "rows", "reason", box=None, pad_edge=False, header_style="bold"
+    )
     for each in outcome.tables:
         version = "" if each.version is None else str(each.version)
         rows = "" if each.rows is None else f"{each.rows:,}"
@@ -89,8 +91,9 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
         table.add_row(each.name, f"[{_ACTION_STYLES[each.action]}]{each.action}[/]", version, rows, reason)
     console.print(table)
     console.print(
-        f"{'Done' if outcome.status == 'done' else 'Failed'}: {outcome.views} views, {outcome.sources} sources, "
-        f"{len(outcome.tables)} tables in {outcome.seconds:.1f} s. Run {outcome.run_id}",
+        f"{'Done' if outcome.status == 'done' else 'Failed'}: {outcome.views} views, "
+        f"{outcome.sources} sources, {len(outcome.tables)} tables in {outcome.seconds:.1f} s. "
+        f"Run {outcome.run_id}",
         soft_wrap=True,
         highlight=False,
     )
@@ -107,8 +110,10 @@ def show_capabilities(
         table.add_row(each.name, mark, each.probe_result or each.error or "")
     console.print(table)
     console.print(
-        f"Headwater {manifest.headwater} · Python {manifest.python} · Java {manifest.java} ({manifest.java_vendor}) · "
-        f"Scala {manifest.scala} · Spark {manifest.spark} · Delta {manifest.delta} · {len(manifest.jars)} jars",
+        f"Headwater {manifest.headwater} · Python {manifest.python} · "
+        f"Java {manifest.java} ({manifest.java_vendor}) · "
+        f"Scala {manifest.scala} · Spark {manifest.spark} · Delta {manifest.delta} · "
+        f"{len(manifest.jars)} jars",
         soft_wrap=True,
         highlight=False,
     )
@@ -126,8 +131,8 @@ def show_error(error: HeadwaterError, *, debug: bool) -> None:
 
 
 @contextmanager
-def showing_progress(*, quiet: bool, no_color: bool) -> Iterator[Listener]:
-    """A listener that shows a bar on a terminal, one line per step elsewhere, nothing if asked to be quiet."""
+def showing_progress(*, quiet: bool, no_color: bool) -> Generator[Listener]:
+    """A listener: a bar on a terminal, one line per step elsewhere, nothing if asked to be quiet."""
     console = Console(stderr=True, no_color=no_color or None)
     if quiet:
         yield ignore_progress

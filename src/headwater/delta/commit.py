@@ -68,7 +68,9 @@ def commit_mutation(mutation: Mutation, rows: DataFrame, origin: Origin | None =
     landed = _find_commit(mutation)
     if landed is None:
         raise CommitConflict(
-            origin=origin, path=path, detail=f"version {mutation.base_version + 1} is not the one written here"
+            origin=origin,
+            path=path,
+            detail=f"version {mutation.base_version + 1} is not the one written here",
         )
     return _receipt(mutation, landed, "committed")
 

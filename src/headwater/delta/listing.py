@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.digest import digest_of
@@ -18,6 +17,7 @@ from headwater.runtime import engine_errors, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 

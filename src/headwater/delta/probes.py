@@ -31,7 +31,8 @@ def probe_change_feed(session: RunSession, folder: Path) -> str:
     """Makes a table with a change feed, appends to it, and reads what changed."""
     path = folder / "feed"
     session.spark.sql(
-        f"CREATE TABLE delta.`{path}` (id BIGINT) USING delta TBLPROPERTIES (delta.enableChangeDataFeed = true)"
+        f"CREATE TABLE delta.`{path}` (id BIGINT) USING delta "
+        "TBLPROPERTIES (delta.enableChangeDataFeed = true)"
     )
     base = read_head(path.as_uri()).version
     rows = session.spark.range(2).toDF("id")
@@ -48,4 +49,6 @@ def probe_change_feed(session: RunSession, folder: Path) -> str:
 
 
 def _note(table: str) -> CommitNote:
-    return CommitNote(pipeline="doctor", table=table, run_id="doctor", task_key="probe", mutation_id=f"probe-{table}")
+    return CommitNote(
+        pipeline="doctor", table=table, run_id="doctor", task_key="probe", mutation_id=f"probe-{table}"
+    )

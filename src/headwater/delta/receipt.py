@@ -6,9 +6,10 @@ Not here: why it was asked.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from headwater.names import TablePin
+if TYPE_CHECKING:
+    from headwater.names import TablePin
 
 Outcome = Literal["committed", "already_committed"]
 

@@ -8,7 +8,7 @@ Not here: the oracle.
 from __future__ import annotations
 
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql import DataFrame
 from pyspark.sql.connect.proto import base_pb2
@@ -171,11 +171,11 @@ def _path_source(definition: PathDefinition) -> SourceSpec:
         path=definition.path,
         file_format=definition.file_format,
         schema=definition.schema,
-        options=cast("tuple[tuple[str, str], ...]", definition.options),
+        options=definition.options,
     )
 
 
-def build_plan(function: Callable[[OfflineSession], DataFrame]) -> PlanBytes:
+def build_plan(function: Callable[[Any], DataFrame]) -> PlanBytes:
     """The plan of a function of the offline session alone, for those who have no project."""
     with open_offline(_NoSchemas()) as session:
         return build_twice(lambda: function(session), function.__name__)

@@ -11,16 +11,19 @@ A decorator gives the function back unchanged, so that a test can call it. Not h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from inspect import currentframe
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
 
 from headwater.errors import InvalidSetting, NotInAView
 from headwater.names import check_name
 from headwater.origin import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,7 +78,7 @@ _collector: ContextVar[list[Definition] | None] = ContextVar("headwater_definiti
 
 
 @contextmanager
-def collecting() -> Iterator[list[Definition]]:
+def collecting() -> Generator[list[Definition]]:
     """Within it, every decorator leaves its definition in the list; outside, decorators do nothing."""
     found: list[Definition] = []
     token = _collector.set(found)
@@ -153,33 +156,50 @@ def source(
     caller = frame.f_back if frame else None
     origin = Origin(caller.f_code.co_filename, caller.f_lineno) if caller else Origin("?")
     if (path is None) == (rows is None):
-        raise InvalidSetting(key=target, value="without rows or path", expected="one of rows and path", origin=origin)
+        raise InvalidSetting(
+            key=target, value="without rows or path", expected="one of rows and path", origin=origin
+        )
     if path is not None:
         pairs = tuple(sorted((str(key), str(value)) for key, value in (options or {}).items()))
         _keep(
             PathDefinition(
-                name=check_name(target), origin=origin, path=path, file_format=format, schema=schema, options=pairs
+                name=check_name(target),
+                origin=origin,
+                path=path,
+                file_format=format,
+                schema=schema,
+                options=pairs,
             )
         )
         return None
     if schema is None:
-        raise InvalidSetting(key=target, value="rows without a schema", expected="schema='...'", origin=origin)
+        raise InvalidSetting(
+            key=target, value="rows without a schema", expected="schema='...'", origin=origin
+        )
     content = tuple(tuple(row) for row in rows or ())
     _keep(RowsDefinition(name=check_name(target), origin=origin, rows=content, schema=schema))
     return None
 
 
-def _declared(kind: DefinitionKind, function: Callable[..., Any] | None, name: str | None) -> Callable[..., Any]:
+def _declared(
+    kind: DefinitionKind, function: Callable[..., Any] | None, name: str | None
+) -> Callable[..., Any]:
     if function is None:
-        return lambda later: _declared(kind, later, name)
+        return partial(_named, kind, name)
     code = getattr(function, "__code__", None)
     if code is None:
         raise NotInAView(member=f"@{kind} on {function!r}", remedy="Decorate a plain function.")
     origin = Origin(code.co_filename, code.co_firstlineno)
     _keep(
-        FunctionDefinition(name=check_name(name or function.__name__), kind=kind, origin=origin, function=function)
+        FunctionDefinition(
+            name=check_name(name or function.__name__), kind=kind, origin=origin, function=function
+        )
     )
     return function
+
+
+def _named(kind: DefinitionKind, name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:
+    return _declared(kind, function, name)
 
 
 def _keep(definition: Definition) -> None:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
 
 from headwater.errors import DefinitionFileFailed, DuplicateName, FileNameNotUtf8, HeadwaterError, NotInAView
@@ -23,6 +21,9 @@ from headwater.origin import Origin
 from headwater.pipeline.definition import Definition, SqlDefinition, collecting
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+    from types import ModuleType, TracebackType
+
     from headwater.pipeline.definition import DefinitionKind
     from headwater.pipeline.project import ProjectConfig
 
@@ -40,7 +41,7 @@ class LoadedProject:
 
 
 @contextmanager
-def open_definitions(config: ProjectConfig) -> Iterator[LoadedProject]:
+def open_definitions(config: ProjectConfig) -> Generator[LoadedProject]:
     """Imports the Python files and reads the SQL files that the project's configuration names.
 
     The project's modules stay imported within the context, so that its functions can be built, and are gone
@@ -85,7 +86,9 @@ def _definition_files(config: ProjectConfig) -> list[Path]:
             detail = f"the project's definitions name {entry!r}, which is not there"
             raise DefinitionFileFailed(detail=detail, origin=config.source.origin_of("definitions"))
         files += [place] if place.is_file() else place.rglob("*")
-    chosen = sorted({file for file in files if file.suffix in {".py", ".sql"} and _is_visible(file, config.root)})
+    chosen = sorted(
+        {file for file in files if file.suffix in {".py", ".sql"} and _is_visible(file, config.root)}
+    )
     for file in chosen:
         try:
             str(file).encode()
@@ -112,7 +115,9 @@ def _read_sql(file: Path) -> SqlDefinition:
             if word == "table":
                 kind = "table"
             elif word != "view":
-                detail = f"'{_DIRECTIVE} {word}' is not known; write '{_DIRECTIVE} table' or '{_DIRECTIVE} view'"
+                detail = (
+                    f"'{_DIRECTIVE} {word}' is not known; write '{_DIRECTIVE} table' or '{_DIRECTIVE} view'"
+                )
                 raise DefinitionFileFailed(detail=detail, origin=Origin(str(file), number))
     try:
         name = check_name(file.stem)
@@ -136,11 +141,13 @@ def _import_file(root: Path, file: Path) -> None:
         raise
     except (Exception, SystemExit) as error:
         detail = f"{type(error).__name__}: {error}"
-        raise DefinitionFileFailed(detail=detail, origin=user_origin(error, root) or Origin(str(file))) from error
+        raise DefinitionFileFailed(
+            detail=detail, origin=user_origin(error, root) or Origin(str(file))
+        ) from error
 
 
 @contextmanager
-def _own_modules(root: Path) -> Iterator[_ModuleLister]:
+def _own_modules(root: Path) -> Generator[_ModuleLister]:
     """The project's folder first on the path, nothing of it imported yet, and nothing left behind."""
     path, before = list(sys.path), dict(sys.modules)
     writes = sys.dont_write_bytecode

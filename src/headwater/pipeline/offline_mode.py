@@ -36,13 +36,17 @@ _ENVIRONMENT: Mapping[str, str | None] = {
 # A name or a master in `builder` changes nothing that a view could see.
 _HARMLESS_OPTIONS = frozenset({"spark.app.name", "spark.master"})
 
-# Members that would answer without asking the client (and so without being refused), start a JVM, or dial.
+# Members that would answer without asking the client (and so without being refused), ask for a schema only to be
+# refused then, start a JVM, or dial.
 _GUARDED: tuple[tuple[type, str, str], ...] = (
     (DataFrame, "executionInfo", "DataFrame.executionInfo"),
+    (DataFrame, "foreach", "DataFrame.foreach"),
+    (DataFrame, "foreachPartition", "DataFrame.foreachPartition"),
     (DataFrame, "mergeInto", "DataFrame.mergeInto"),
     (DataFrame, "pandas_api", "DataFrame.pandas_api"),
     (DataFrame, "plot", "DataFrame.plot"),
     (DataFrame, "rdd", "DataFrame.rdd"),
+    (DataFrame, "toArrow", "DataFrame.toArrow"),
     (DataFrame, "write", "DataFrame.write"),
     (DataFrame, "writeStream", "DataFrame.writeStream"),
     (DataFrame, "writeTo", "DataFrame.writeTo"),

@@ -6,15 +6,17 @@ Not here: importing those files.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from headwater.errors import ConfigSyntax, InvalidSetting, ProjectNotFound, UnknownSetting
 from headwater.names import check_name
 from headwater.origin import Origin
 from headwater.runtime import TomlSource, check_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 PROJECT_FILE = "headwater.toml"
 _KEYS = ("name", "definitions", "profile")
@@ -63,9 +65,13 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
     project = _table("project", content.get("project", {}))
     check_keys(project, _KEYS, "[project]")
     profiles = _table("profiles", content.get("profiles", {}))
-    definitions = project.get("definitions", ["views"])
-    if not isinstance(definitions, list) or not all(isinstance(each, str) for each in cast("list[object]", definitions)):
-        raise InvalidSetting(key="definitions", value=repr(definitions), expected="a list of folders or files")
+    definitions: object = project.get("definitions", ["views"])
+    if not isinstance(definitions, list) or not all(
+        isinstance(each, str) for each in cast("list[object]", definitions)
+    ):
+        raise InvalidSetting(
+            key="definitions", value=str(project["definitions"]), expected="a list of folders or files"
+        )
     profile = project.get("profile")
     if profile is not None and not isinstance(profile, str):
         raise InvalidSetting(key="profile", value=repr(profile), expected="the name of a profile")

@@ -31,15 +31,15 @@ def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None
     Raises:
         SqlSyntax, AnalysisFailed: Spark does not understand the plan; with the user's line where there is one.
     """
-    jvm, spark = session.jvm, session.spark
+    jvm, connect = session.jvm, session.jvm.org.apache.spark.sql.connect
     try:
-        holder = jvm.org.apache.spark.sql.connect.service.SessionHolder(
-            "headwater", str(jvm.java.util.UUID.randomUUID()), session.jvm_session
-        )
-        planner = jvm.org.apache.spark.sql.connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
+        identity = str(jvm.java.util.UUID.randomUUID())
+        holder = connect.service.SessionHolder("headwater", identity, session.jvm_session)
+        planner = connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
         message = jvm.org.apache.spark.connect.proto.Plan.parseFrom(plan)
         logical = planner.transformRelation(message.getRoot())
-        return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical), spark)
+        rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical)
+        return DataFrame(rows, session.spark)
     except (PySparkException, Py4JError) as error:
         raise plan_error(error, view, origin) from error
 
@@ -61,7 +61,9 @@ def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None 
         parsed: Any = session.jvm_session.sessionState().sqlParser().parsePlan(sql)
         tree = cast("Tree", json.loads(parsed.toJSON()))
         command = session.jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.Command")
-        statement = session.jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.ParsedStatement")
+        statement = session.jvm.java.lang.Class.forName(
+            "org.apache.spark.sql.catalyst.plans.logical.ParsedStatement"
+        )
         inner = parsed
         while inner.getClass().getSimpleName() == "UnresolvedWith":
             inner = inner.child()
@@ -77,7 +79,8 @@ def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None 
 
 def analysed_tree(frame: DataFrame) -> Tree:
     """The resolved tree of a frame."""
-    return cast("Tree", json.loads(frame._jdf.queryExecution().analyzed().toJSON()))
+    execution = cast("Any", frame._jdf).queryExecution()
+    return cast("Tree", json.loads(execution.analyzed().toJSON()))
 
 
 def plan_error(
@@ -89,12 +92,20 @@ def plan_error(
     kind = (failure.java_class or "").rpartition(".")[2]
     if kind == "ParseException":
         return SqlSyntax(
-            view=view, detail=failure.detail, condition=failure.condition, sql_state=failure.sql_state, origin=place
+            view=view,
+            detail=failure.detail,
+            condition=failure.condition,
+            sql_state=failure.sql_state,
+            origin=place,
         )
     if failure.condition == "ENGINE_GONE":
         return engine_error(error, place)
     return AnalysisFailed(
-        view=view, detail=failure.detail, condition=failure.condition, sql_state=failure.sql_state, origin=place
+        view=view,
+        detail=failure.detail,
+        condition=failure.condition,
+        sql_state=failure.sql_state,
+        origin=place,
     )
 
 

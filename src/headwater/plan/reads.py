@@ -32,9 +32,9 @@ def names_in_parsed(tree: list[dict[str, Any]], view: str, origin: Origin | None
     """The tables that a parsed query reads, less its common table expressions; sorted, as written.
 
     Raises:
-        UnpinnedRead: it reads a path (`delta.\\`/x\\``) or a name of another catalog.
+        UnpinnedRead: it reads a path, or a name of another catalog.
     """
-    found = {name for name in _parsed_names(_node(iter(tree)), frozenset())}
+    found = set(_parsed_names(_node(iter(tree)), frozenset()))
     for name in sorted(found):
         if "," in name or "/" in name:
             raise UnpinnedRead(view=view, leaf=name.replace(", ", "."), origin=origin)

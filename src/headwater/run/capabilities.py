@@ -18,7 +18,7 @@ from headwater.delta import probe_change_feed, probe_commit
 from headwater.errors import HeadwaterError
 from headwater.pipeline import build_plan
 from headwater.plan import rehydrate
-from headwater.runtime import RuntimeProfile, engine_error, open_runtime
+from headwater.runtime import RuntimeProfile, engine_error, ignore_notes, open_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,18 +85,17 @@ PROBES: tuple[tuple[str, str, str, Probe], ...] = (
 )
 
 
-def probe_capabilities(profile: RuntimeProfile, notify: Notify | None = None) -> tuple[Capability, ...]:
+def probe_capabilities(profile: RuntimeProfile, notify: Notify = ignore_notes) -> tuple[Capability, ...]:
     """Every probe's outcome; a failing probe is reported, not raised.
 
     Raises:
         RuntimeFailure: the engine itself cannot be had.
     """
-    tell = notify or (lambda _message: None)
-    runtime = open_runtime(profile, tell)
+    runtime = open_runtime(profile, notify)
     found: list[Capability] = []
     with tempfile.TemporaryDirectory(prefix="headwater-doctor-") as folder:
         for name, entrypoint, module, probe in PROBES:
-            tell(f"trying {name}")
+            notify(f"trying {name}")
             with runtime.checkout() as session:
                 result, error = _tried(probe, session, Path(folder))
             found.append(

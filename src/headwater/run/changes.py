@@ -62,14 +62,19 @@ def reason_to_build(view: str, reached: Sequence[str], last: Manifest | None, no
 def recorded_identities(last: Manifest) -> dict[str, str]:
     """What each view said and each source held in a recorded run."""
     views = {view.name: view.digest for view in last.views}
-    return {**views, **{each.name: f"{each.digest}@{each.pin.version}/{each.pin.digest}" for each in last.sources}}
+    return {
+        **views,
+        **{each.name: f"{each.digest}@{each.pin.version}/{each.pin.digest}" for each in last.sources},
+    }
 
 
 def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> dict[str, str]:
     """The same for what is there now."""
     views = {view.name: view.digest for view in pipeline.views}
     pins = {
-        each.spec.name: f"{each.spec.digest}@{each.pin.version}/{each.pin.digest}" if each.pin else each.spec.digest
+        each.spec.name: f"{each.spec.digest}@{each.pin.version}/{each.pin.digest}"
+        if each.pin
+        else each.spec.digest
         for each in sources
     }
     return {**views, **pins}
@@ -97,6 +102,8 @@ def _changed_tables(last: Manifest, table_uris: Mapping[str, str]) -> str | None
         uri = table_uris.get(table.name)
         if table.pin is None or uri is None:
             return f"table '{table.name}' has no version"
-        if not is_head(TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)):
+        if not is_head(
+            TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+        ):
             return f"table '{table.name}' is not as the last run left it"
     return None

@@ -96,7 +96,9 @@ def register_source(session: RunSession, source: PinnedSource) -> None:
         )
         register_table(session, "listing", source.files.pin, rows)
     elif spec.kind == "memory" and spec.plan is not None and pin is not None:
-        register_table(session, "memory", pin, rehydrate(session, spec.plan.executable, spec.name, spec.origin))
+        register_table(
+            session, "memory", pin, rehydrate(session, spec.plan.executable, spec.name, spec.origin)
+        )
     elif pin is not None:
         register_table(session, "delta", pin, read_pinned(session, pin))
     elif spec.plan is not None:

@@ -24,11 +24,11 @@ from headwater.run.recording import manifest_of
 from headwater.run.schemas import RecordedSchemas
 from headwater.run.sessions import LazySession
 from headwater.run.tasks import TaskContext, run_task, write_table
-from headwater.run.warehouse import Warehouse
 from headwater.runtime import RuntimeIdentity, identity_of
 
 if TYPE_CHECKING:
     from headwater.delta import LatestVersions
+    from headwater.run.warehouse import Warehouse
     from headwater.runtime import RuntimeProfile
 
 
@@ -101,9 +101,7 @@ def _open(request: RunRequest, clock: Clock, listen: Listener, engine: LazySessi
         last=last,
         engine=engine,
         pins=pins,
-        schemas=RecordedSchemas(
-            last=last, results_digest=identity.results_digest, pins=pins, engine=engine
-        ),
+        schemas=RecordedSchemas(last=last, results_digest=identity.results_digest, pins=pins, engine=engine),
     )
 
 
@@ -169,7 +167,11 @@ def _make(run: _Run, pipeline: Pipeline, compiled: Compiled) -> HeadwaterError |
         done = {table.name for table in run.tables}
         left = [name for name in waiting if name not in done]
         run.tables += [
-            TableRecord(name=name, action="failed" if name == left[0] else "skipped", reason=_why_not(name, left, error))
+            TableRecord(
+                name=name,
+                action="failed" if name == left[0] else "skipped",
+                reason=_why_not(name, left, error),
+            )
             for name in left
         ]
         return error
@@ -181,7 +183,9 @@ def _make_view(
 ) -> None:
     if not view.stored:
         # Planned over empty stand-ins; now that what it reads is there, it is planned again.
-        rehydrate(context.session, view.plan.executable, view.name, view.origin).createOrReplaceTempView(view.name)
+        rehydrate(context.session, view.plan.executable, view.name, view.origin).createOrReplaceTempView(
+            view.name
+        )
         return
     run.listen(Progress(message=view.name, done=len(run.tables), total=total))
     reached = _reached(compiled, pipeline, view.name)
@@ -256,7 +260,12 @@ def _record(run: _Run, pipeline: Pipeline, compiled: Compiled, error: HeadwaterE
 
 
 def _outcome(
-    run: _Run, pipeline: Pipeline, manifest: Manifest, error: HeadwaterError | None, seconds: float, run_id: str
+    run: _Run,
+    pipeline: Pipeline,
+    manifest: Manifest,
+    error: HeadwaterError | None,
+    seconds: float,
+    run_id: str,
 ) -> RunOutcome:
     is_old = run_id != run.run_id
     tables = manifest.tables

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from headwater.artifacts import Status, TableRecord
-from headwater.errors import HeadwaterError
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater.artifacts import Status, TableRecord
+    from headwater.errors import HeadwaterError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ Not here: reading them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -16,6 +15,8 @@ from headwater.errors import HeadwaterError
 from headwater.names import TablePin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from headwater.artifacts import Manifest
     from headwater.delta import LatestVersions
     from headwater.pipeline import SourceSpec

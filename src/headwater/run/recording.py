@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RuntimeIdentity
 
 
-def manifest_of(
+def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
     *,
     config: ProjectConfig,
     run_id: str,

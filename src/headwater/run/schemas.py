@@ -1,4 +1,4 @@
-"""Answers a view that asks for a schema: from what the last run recorded while it is valid, else by the engine.
+"""Answers a view that asks for a schema: from the last run's record while it is valid, else by the engine.
 
 A recorded schema is kept under a digest of everything that could change it: the plan that was asked about,
 every view it reaches, every source at its pin, and the settings. Not here: the offline session that asks.
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 class RecordedSchemas:
     """The oracle of one run; what it answered is recorded for the next."""
 
-    def __init__(self, *, last: Manifest | None, results_digest: str, pins: SourcePins, engine: LazySession) -> None:
+    def __init__(
+        self, *, last: Manifest | None, results_digest: str, pins: SourcePins, engine: LazySession
+    ) -> None:
         self._schemas = {each.key: each.schema for each in last.schemas} if last else {}
         self._names = {each.digest: each.reads for each in last.sql} if last else {}
         self._results_digest = results_digest
@@ -60,7 +62,9 @@ class RecordedSchemas:
     @property
     def schema_records(self) -> tuple[SchemaRecord, ...]:
         """What this run asked and was told."""
-        return tuple(SchemaRecord(key=key, schema=self._used_schemas[key]) for key in sorted(self._used_schemas))
+        return tuple(
+            SchemaRecord(key=key, schema=self._used_schemas[key]) for key in sorted(self._used_schemas)
+        )
 
     @property
     def sql_records(self) -> tuple[SqlRecord, ...]:
@@ -94,4 +98,3 @@ class RecordedSchemas:
     def _reads(self, view: ViewSpec) -> tuple[str, ...]:
         inside = [name for sql in view.plan.sql for name in self.names_in(sql, view.name)]
         return tuple(sorted({*view.plan.reads, *inside}))
-

@@ -6,7 +6,7 @@ Not here: what the session is for.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from headwater.runtime import open_runtime
 
@@ -25,7 +25,7 @@ class LazySession:
         self._stack = ExitStack()
         self._session: RunSession | None = None
 
-    def __enter__(self) -> LazySession:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

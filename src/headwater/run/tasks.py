@@ -44,7 +44,9 @@ class TaskContext:
     new_token: Callable[[], str]
 
 
-def run_task(context: TaskContext, view: ViewSpec, *, uri: str, key: str, reason: str, full: bool) -> TableRecord:
+def run_task(
+    context: TaskContext, view: ViewSpec, *, uri: str, key: str, reason: str, full: bool
+) -> TableRecord:
     """Makes a stored view's table if its last commit is not this very task's, and registers it.
 
     Args:

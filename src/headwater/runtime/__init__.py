@@ -28,11 +28,17 @@ from headwater.runtime.session import (
     SessionRuntime,
     close_runtime,
     identity_of,
+    ignore_notes,
     open_runtime,
 )
 from headwater.runtime.settings import SettingsSnapshot
 from headwater.runtime.storage import StorageProfile, local_path_of, redacted
-from headwater.runtime.versions import DependencyManifest, EngineVersions, dependency_manifest, engine_versions
+from headwater.runtime.versions import (
+    DependencyManifest,
+    EngineVersions,
+    dependency_manifest,
+    engine_versions,
+)
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -60,6 +66,7 @@ __all__ = [
     "failure_of",
     "headwater_home",
     "identity_of",
+    "ignore_notes",
     "is_engine_failure",
     "local_path_of",
     "open_runtime",

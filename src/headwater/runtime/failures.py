@@ -6,10 +6,9 @@ Not here: what a Delta conflict means; `delta` decides that from the description
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
@@ -18,11 +17,13 @@ from pyspark.errors.exceptions.captured import CapturedException
 from headwater.errors import EngineFailed
 from headwater.origin import Origin
 
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
 _BRACKET = re.compile(r"^\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE:?\s*([0-9A-Z]{5})")
 _PYTHON_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _DEEPEST_CAUSE = 20
-_FAILED_TASK = "org.apache.spark.SparkException"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 @contextmanager
-def engine_errors(origin: Origin | None = None, remedy: str | None = None) -> Iterator[None]:
+def engine_errors(origin: Origin | None = None, remedy: str | None = None) -> Generator[None]:
     """Within it, what the engine throws is raised as EngineFailed, with the user's place if there is one."""
     try:
         yield
@@ -65,7 +66,9 @@ def engine_errors(origin: Origin | None = None, remedy: str | None = None) -> It
         raise engine_error(error, origin, remedy) from error
 
 
-def engine_error(error: BaseException, origin: Origin | None = None, remedy: str | None = None) -> EngineFailed:
+def engine_error(
+    error: BaseException, origin: Origin | None = None, remedy: str | None = None
+) -> EngineFailed:
     """The typed error for an engine's exception."""
     failure = failure_of(error)
     words = {"remedy": remedy or _remedy(failure)}
@@ -122,21 +125,22 @@ def _call(throwable: Any, method: str) -> str | None:
 
 
 def _place_of(throwable: Any) -> tuple[Origin | None, int]:
-    """The user's Python line that Spark kept with the failing expression, or the line inside a SQL text."""
-    line = 0
+    """The user's Python line that Spark kept with the failing expression, and the line inside a SQL text."""
+    line = _call(throwable, "line")
+    number = re.search(r"\d+", line or "")
+    return _call_site(throwable), int(number.group()) if number else 0
+
+
+def _call_site(throwable: Any) -> Origin | None:
     try:
-        contexts = list(throwable.getQueryContext())
-        line = int(throwable.line().get()) if throwable.line().isDefined() else 0
-    except (Py4JError, TypeError):
-        contexts = locals().get("contexts", [])
+        contexts: list[Any] = list(throwable.getQueryContext())
+    except (Py4JError, TypeError):  # not every exception knows its query
+        return None
     for context in contexts:
-        try:
-            path, _, number = str(context.callSite()).rpartition(":")
-        except Py4JError:
-            continue
+        path, _, number = (_call(context, "callSite") or "").rpartition(":")
         if path and number.isdigit():
-            return Origin(path, int(number)), line
-    return None, line
+            return Origin(path, int(number))
+    return None
 
 
 def _python_frame(text: str) -> Origin | None:

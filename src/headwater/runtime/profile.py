@@ -47,7 +47,9 @@ class RuntimeProfile:
         return self.master.split("[")[0] == "local"
 
 
-_FIELDS = {each.name: each for each in fields(RuntimeProfile) if each.name not in {"name", "storage", "spark"}}
+_FIELDS = {
+    each.name: each for each in fields(RuntimeProfile) if each.name not in {"name", "storage", "spark"}
+}
 _STORAGE_FIELDS = tuple(each.name for each in fields(StorageProfile))
 # Settings that a profile field owns; naming them twice would let the two disagree.
 _OWNED = {
@@ -151,7 +153,9 @@ def _with_value(profile: RuntimeProfile, key: str, value: object, *, where: str)
 
 def _with_spark(profile: RuntimeProfile, key: str, value: object) -> RuntimeProfile:
     if key in _OWNED:
-        raise InvalidSetting(key=key, value=str(value), expected=f"a value through the profile's own '{_OWNED[key]}'")
+        raise InvalidSetting(
+            key=key, value=str(value), expected=f"a value through the profile's own '{_OWNED[key]}'"
+        )
     if not key.startswith("spark."):
         raise UnknownSetting(key=key, where="the Spark settings", hint="Spark's keys begin with 'spark.'. ")
     text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -202,6 +206,10 @@ def _boolean(key: str, value: object) -> bool:
 
 
 def _positive(key: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | str) or not re.fullmatch(r"[1-9][0-9]{0,6}", str(value)):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | str)
+        or not re.fullmatch(r"[1-9][0-9]{0,6}", str(value))
+    ):
         raise InvalidSetting(key=key, value=repr(value), expected="a whole number above zero")
     return int(value)

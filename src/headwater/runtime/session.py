@@ -9,12 +9,12 @@ from __future__ import annotations
 import atexit
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
@@ -30,15 +30,17 @@ from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
 from headwater.runtime.jvm import JvmSpec
-from headwater.runtime.profile import RuntimeProfile
 from headwater.runtime.settings import SettingsSnapshot, is_session_setting, settings_of, snapshot_of
 from headwater.runtime.versions import EngineVersions, engine_versions
+
+if TYPE_CHECKING:
+    from headwater.runtime.profile import RuntimeProfile
 
 Notify = Callable[[str], None]
 
 
-def _silent(_message: str) -> None:
-    pass
+def ignore_notes(_message: str) -> None:
+    """The listener of somebody who wants to hear nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +139,7 @@ class SessionRuntime:
         return RunSession(self, SparkSession(self._application.context, self._prepared.cloneSession()))
 
     @contextmanager
-    def checkout(self) -> Iterator[RunSession]:
+    def checkout(self) -> Generator[RunSession]:
         """Lends a session for one run; whatever was registered or set in it is gone afterwards."""
         session = self.new_session()
         sessions: Any = session.jvm.org.apache.spark.sql.classic.SparkSession
@@ -179,11 +181,11 @@ _lock = threading.RLock()
 _applications: list[_Application] = []
 
 
-def open_runtime(profile: RuntimeProfile, notify: Notify = _silent) -> SessionRuntime:
+def open_runtime(profile: RuntimeProfile, notify: Notify = ignore_notes) -> SessionRuntime:
     """A runtime for `profile`: starts Spark if this process has none yet, otherwise shares it.
 
     Raises:
-        SessionMismatch: the running application was started with other settings that cannot differ by session.
+        SessionMismatch: the running application has other settings, of those that cannot differ by session.
         JavaNotFound, JavaTooOld, JarsUnavailable, EngineStartFailed: the engine cannot be had.
     """
     with _lock:

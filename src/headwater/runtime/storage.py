@@ -13,7 +13,9 @@ from urllib.parse import unquote, urlsplit
 from headwater.errors import RemoteRefused
 
 REDACTED = "*********"
-_SECRET = re.compile(r"(?i)secret|password|passwd|token|credential|access[._-]?key|account[._-]?key|signature")
+_SECRET = re.compile(
+    r"(?i)secret|password|passwd|token|credential|access[._-]?key|account[._-]?key|signature"
+)
 
 
 def is_secret(key: str) -> bool:

@@ -70,7 +70,8 @@ def dependency_manifest() -> DependencyManifest:
     cached = headwater_home() / "jars"
     bundled = [Jar(path.name, _sha256(path)) for path in sorted((spark_home() / "jars").glob("*.jar"))]
     delta = [
-        Jar(jar.name, _sha256(cached / jar.name)) if (cached / jar.name).is_file() else jar for jar in DELTA_JARS
+        Jar(jar.name, _sha256(cached / jar.name)) if (cached / jar.name).is_file() else jar
+        for jar in DELTA_JARS
     ]
     return DependencyManifest(
         headwater=version("headwater"),

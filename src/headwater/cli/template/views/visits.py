@@ -15,6 +15,4 @@ def real_visits(page_views: DataFrame) -> DataFrame:
 @headwater.table
 def visitors(real_visits: DataFrame) -> DataFrame:
     """One row per visitor, kept as a Delta table."""
-    return real_visits.groupBy("visitor").agg(
-        F.count("*").alias("visits"), F.sum("seconds").alias("seconds")
-    )
+    return real_visits.groupBy("visitor").agg(F.count("*").alias("visits"), F.sum("seconds").alias("seconds"))
