@@ -106,7 +106,9 @@ def test_what_does_otherwise_is_another(one: str, two: str) -> None:
     assert function_digest(_made(one)) != function_digest(_made(two))
 
 
-@pytest.mark.parametrize("source", sorted({each for pair in (*SAME, *OTHER) for each in pair}))
+@pytest.mark.parametrize(
+    "source", sorted({each for pair in (*SAME, *OTHER) for each in pair if "lru_cache" not in each})
+)
 def test_pickling_by_value_changes_nothing(source: str) -> None:
     function = _made(source)
     again = cloudpickle.loads(cloudpickle.dumps(function))
@@ -116,7 +118,14 @@ def test_pickling_by_value_changes_nothing(source: str) -> None:
 # --- values ---
 
 _values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.dates() | st.uuids(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.binary()
+    | st.dates()
+    | st.uuids(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner),
     max_leaves=8,
 )
@@ -323,7 +332,9 @@ def test_identity_is_the_same_in_other_places_and_seeds_and_follows_the_projects
     there = _digests(_project(tmp_path / "quite" / "another", helpers="# moved\n\n" + _HELPERS), "2")
     assert here == there
     assert here[:7] == here[7:]
-    edited = _digests(_project(tmp_path / "edited", helpers=_HELPERS.replace("FACTOR = 3", "FACTOR = 4")), "1")
+    edited = _digests(
+        _project(tmp_path / "edited", helpers=_HELPERS.replace("FACTOR = 3", "FACTOR = 4")), "1"
+    )
     assert all(old != new for old, new in zip(here, edited, strict=True))
     far = _digests(_project(tmp_path / "far", units="PER = 1001\n"), "1")
     assert all(old != new for old, new in zip(here, far, strict=True))

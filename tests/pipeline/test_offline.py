@@ -134,9 +134,7 @@ FRAME: dict[str, tuple[str, Use]] = {
     "na": (OFFLINE, lambda f: f.na.drop()),
     "nearestByJoin": (
         OFFLINE,
-        lambda f: f.nearestByJoin(
-            _other(f), F.abs(f["id"] - 1), 1, mode="exact", direction="distance"
-        ),
+        lambda f: f.nearestByJoin(_other(f), F.abs(f["id"] - 1), 1, mode="exact", direction="distance"),
     ),
     "observe": (OFFLINE, lambda f: f.observe("o", F.count(F.lit(1)))),
     "offset": (OFFLINE, lambda f: f.offset(1)),

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copyreg
 import enum
 import functools
 import sys
 import types
-from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import TYPE_CHECKING, cast
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pyspark.sql.types import DataType
 
@@ -71,12 +72,15 @@ _CLASS_NOISE = frozenset(
         "__dataclass_params__",
         "__dict__",
         "__doc__",
+        "__firstlineno__",
         "__match_args__",
         "__module__",
         "__orig_bases__",
         "__parameters__",
         "__qualname__",
+        "__slotnames__",  # left behind by pickling
         "__slots__",
+        "__static_attributes__",
         "__weakref__",
         "_abc_impl",
     }
@@ -91,22 +95,83 @@ def function_digest(function: object) -> str:
         FunctionNotIdentifiable: it holds on to something that has no value: a lock, an open file, a client.
     """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return digest_of(["function", version, _Encoder(_name_of(function)).encode(function)])
+    encoder = _Encoder(_name_of(function))
+    root = encoder.encode(function)
+    return digest_of(["function", version, _settled(root, encoder.nodes)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """Stands for a function, class, module or object that may be met again, or may reach itself."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Unordered:
+    items: tuple[_Encoded, ...]
+
+
+_Encoded: TypeAlias = "None | bool | int | float | str | bytes | Sequence[_Encoded] | _Node | _Unordered"
+
+
+def _settled(root: _Encoded, nodes: Sequence[_Encoded]) -> Plain:
+    """The graph as a list of trees that refer to each other by place, though nodes may reach each other.
+
+    Nodes start alike and are told apart by what they hold, then by what those hold, and so on until a round
+    tells no more of them apart. Nodes that are still alike are one: whether two equal functions are one object
+    or two changes when they are pickled, and must not count.
+    """
+    colours = [""] * len(nodes)
+    known = 0
+    while len(set(colours)) > known:
+        known = len(set(colours))
+        colours = [digest_of(_resolved(node, colours, colours.__getitem__)) for node in nodes]
+    places: dict[str, int] = {}
+    trees: list[_Encoded] = [root]
+
+    def place_of(number: int) -> int:
+        if colours[number] not in places:
+            places[colours[number]] = len(trees)
+            trees.append(nodes[number])
+        return places[colours[number]]
+
+    settled: list[Plain] = []
+    while len(settled) < len(trees):
+        settled.append(_resolved(trees[len(settled)], colours, place_of))
+    return settled
+
+
+def _resolved(encoded: _Encoded, colours: Sequence[str], name: Callable[[int], Plain]) -> Plain:
+    match encoded:
+        case _Node():
+            return ["node", name(encoded.number)]
+        case _Unordered():
+            by_content = sorted(
+                encoded.items,
+                key=lambda item: canonical_bytes(_resolved(item, colours, colours.__getitem__)),
+            )
+            return [_resolved(item, colours, name) for item in by_content]
+        case list() | tuple():
+            return [_resolved(item, colours, name) for item in encoded]
+        case _:
+            return cast("Plain", encoded)
 
 
 class _Encoder:
-    """Turns one object graph into plain values; what was met before becomes a reference by number."""
+    """Turns an object graph into values: a tree for the root, and one for each node that a tree refers to."""
 
     def __init__(self, root: str) -> None:
+        self.nodes: list[_Encoded] = []
         self._root = root
-        self._met: dict[int | str, int] = {}
+        self._numbers: dict[int | str, int] = {}
         self._kept: list[object] = []  # an id is only good while its object lives
         self._open: set[int] = set()
 
-    def encode(self, value: object) -> Plain:
-        """Plain values that stand for `value`."""
+    def encode(self, value: object) -> _Encoded:
+        """The tree that stands for `value`."""
         if type(value) in _PLAIN:
-            return cast("Plain", value)
+            return cast("_Encoded", value)
         container = _CONTAINERS.get(type(value))
         if container is not None:
             return self._contained(value, container)
@@ -115,7 +180,7 @@ class _Encoder:
                 return rule(self, value)
         return self._instance(value)
 
-    def _contained(self, value: object, rule: Callable[[_Encoder, object], Plain]) -> Plain:
+    def _contained(self, value: object, rule: _Rule) -> _Encoded:
         if id(value) in self._open:
             raise self._unknown(f"a {type(value).__name__} that contains itself")
         self._open.add(id(value))
@@ -127,49 +192,48 @@ class _Encoder:
     def _unknown(self, what: str) -> FunctionNotIdentifiable:
         return FunctionNotIdentifiable(function=self._root, dependency=what)
 
-    def _first(self, key: int | str, value: object) -> int | None:
-        """None when `value` is met for the first time, else its number."""
-        if key in self._met:
-            return self._met[key]
-        self._met[key] = len(self._met)
-        self._kept.append(value)
-        return None
+    def _node(self, key: int | str, value: object, content: Callable[[], _Encoded]) -> _Node:
+        if key not in self._numbers:
+            number = self._numbers[key] = len(self.nodes)
+            self._kept.append(value)
+            self.nodes.append(None)
+            self.nodes[number] = content()
+        return _Node(self._numbers[key])
 
-    def _all(self, values: Iterable[object]) -> list[Plain]:
+    def _all(self, values: Iterable[object]) -> list[_Encoded]:
         return [self.encode(value) for value in values]
 
-    def _items(self, mapping: Mapping[object, object]) -> list[Plain]:
+    def _items(self, mapping: Mapping[object, object]) -> list[_Encoded]:
         return [[self.encode(key), self.encode(value)] for key, value in mapping.items()]
 
     # --- values ---
 
-    def simple(self, value: object) -> Plain:
+    def simple(self, value: object) -> _Encoded:
         return ["repr", type(value).__name__, repr(value)]
 
-    def sequence(self, value: object) -> Plain:
+    def sequence(self, value: object) -> _Encoded:
         return [type(value).__name__, self._all(cast("Iterable[object]", value))]
 
-    def unordered(self, value: object) -> Plain:
-        items = self._all(cast("Iterable[object]", value))
-        return [type(value).__name__, sorted(items, key=canonical_bytes)]
+    def unordered(self, value: object) -> _Encoded:
+        return [type(value).__name__, _Unordered(tuple(self._all(cast("Iterable[object]", value))))]
 
-    def mapping(self, value: object) -> Plain:
+    def mapping(self, value: object) -> _Encoded:
         # In the order of insertion: a frame made from a dict has its columns in that order.
         return [type(value).__name__, self._items(cast("Mapping[object, object]", value))]
 
-    def byte_array(self, value: object) -> Plain:
+    def byte_array(self, value: object) -> _Encoded:
         return ["bytearray", bytes(cast("bytearray", value))]
 
-    def member(self, value: object) -> Plain:
+    def member(self, value: object) -> _Encoded:
         member = cast("enum.Enum", value)
         return ["member", self.encode(type(member)), member.name]
 
-    def data_type(self, value: object) -> Plain:
+    def data_type(self, value: object) -> _Encoded:
         return ["type", cast("DataType", value).json()]
 
     # --- code ---
 
-    def code(self, value: object, doc: object = None) -> Plain:
+    def code(self, value: object, doc: object = None) -> _Encoded:
         code = cast("types.CodeType", value)
         constants = list(code.co_consts)
         if constants and isinstance(doc, str) and constants[0] == doc:
@@ -182,16 +246,15 @@ class _Encoder:
             [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars],
         ]
 
-    def function(self, value: object) -> Plain:
+    def function(self, value: object) -> _Encoded:
         function = cast("types.FunctionType", value)
         if hasattr(function, "_unwrapped"):
             return self.udf(function)
-        home = home_of(function.__module__)
-        if home is not Home.PROJECT and _is_importable(function):
+        if _is_foreign(function):
             return self._named(function.__module__, function.__qualname__)
-        number = self._first(id(function), function)
-        if number is not None:
-            return ["met", number]
+        return self._node(id(function), function, lambda: self._function(function))
+
+    def _function(self, function: types.FunctionType) -> _Encoded:
         return [
             "function",
             self.code(function.__code__, function.__doc__),
@@ -200,18 +263,18 @@ class _Encoder:
             [self._cell(cell) for cell in function.__closure__ or ()],
             # Of a package the version says it all, also for the functions it makes as it runs.
             self._surroundings(function)
-            if home is Home.PROJECT
+            if home_of(function.__module__) is Home.PROJECT
             else self._named(function.__module__, function.__qualname__),
             self._items({key: part for key, part in vars(function).items() if key != "__wrapped__"}),
         ]
 
-    def _cell(self, cell: types.CellType) -> Plain:
+    def _cell(self, cell: types.CellType) -> _Encoded:
         try:
             return ["cell", self.encode(cell.cell_contents)]
         except ValueError:
             return ["empty"]
 
-    def _surroundings(self, function: types.FunctionType) -> Plain:
+    def _surroundings(self, function: types.FunctionType) -> _Encoded:
         scope = function.__globals__
         package = cast("str | None", scope.get("__package__"))
         names = sorted(set(globals_of_code(function.__code__)))
@@ -221,54 +284,54 @@ class _Encoder:
             [self._imported(name, submodule) for name, submodule in imports],
         ]
 
-    def _global(self, name: str, scope: Mapping[str, object]) -> Plain:
+    def _global(self, name: str, scope: Mapping[str, object]) -> _Encoded:
         if name in scope:
             return self.encode(scope[name])
         return ["builtin" if hasattr(builtins, name) else "missing"]
 
-    def udf(self, value: object) -> Plain:
+    def udf(self, value: object) -> _Encoded:
         parts = [cast("object", getattr(value, part)) for part in _UDF_PARTS]
         return ["udf", self._all(parts)]
 
-    def method(self, value: object) -> Plain:
+    def method(self, value: object) -> _Encoded:
         method = cast("types.MethodType", value)
         return ["method", self.encode(method.__func__), self.encode(method.__self__)]
 
-    def builtin(self, value: object) -> Plain:
+    def builtin(self, value: object) -> _Encoded:
         function = cast("types.BuiltinFunctionType", value)
         owner = cast("object", function.__self__)
         if owner is None or isinstance(owner, types.ModuleType):
             return self._named(cast("str | None", function.__module__) or "builtins", function.__qualname__)
         return ["method", function.__name__, self.encode(owner)]
 
-    def descriptor(self, value: object) -> Plain:
+    def descriptor(self, value: object) -> _Encoded:
         descriptor = cast("types.MethodDescriptorType", value)
         return ["descriptor", self.encode(descriptor.__objclass__), descriptor.__name__]
 
-    def partial(self, value: object) -> Plain:
+    def partial(self, value: object) -> _Encoded:
         partial = cast("functools.partial[object]", value)
         return ["partial", self._all((partial.func, partial.args, partial.keywords))]
 
-    def wrapper(self, value: object) -> Plain:
+    def wrapper(self, value: object) -> _Encoded:
         inner = cast("object", getattr(value, "__wrapped__"))  # noqa: B009 - no common type declares it
         return [type(value).__name__, self.encode(inner)]
 
-    def accessors(self, value: object) -> Plain:
+    def accessors(self, value: object) -> _Encoded:
         accessor = cast("property", value)
         return ["property", self._all((accessor.fget, accessor.fset, accessor.fdel))]
 
-    def cached(self, value: object) -> Plain:
+    def cached(self, value: object) -> _Encoded:
         return ["cached_property", self.encode(cast("functools.cached_property[object]", value).func)]
 
     # --- classes ---
 
-    def class_(self, value: object) -> Plain:
+    def class_(self, value: object) -> _Encoded:
         cls = cast("type", value)
-        if home_of(cls.__module__) is not Home.PROJECT and _is_importable(cls):
+        if _is_foreign(cls):
             return self._named(cls.__module__, cls.__qualname__)
-        number = self._first(id(cls), cls)
-        if number is not None:
-            return ["met", number]
+        return self._node(id(cls), cls, lambda: self._class(cls))
+
+    def _class(self, cls: type) -> _Encoded:
         return [
             "class",
             self._all((type(cls), *cls.__bases__)),
@@ -276,11 +339,11 @@ class _Encoder:
             self._members(cls),
         ]
 
-    def _defaults(self, field: Field[object]) -> Iterator[Plain]:
+    def _defaults(self, field: Field[object]) -> Iterator[_Encoded]:
         for default in (field.default, field.default_factory):
             yield ["missing"] if default is MISSING else self.encode(default)
 
-    def _members(self, cls: type) -> list[Plain]:
+    def _members(self, cls: type) -> list[_Encoded]:
         members: list[tuple[str, object]] = sorted(vars(cls).items())
         if issubclass(cls, enum.Enum):
             # The rest of an enumeration's namespace is Python's own bookkeeping.
@@ -293,7 +356,7 @@ class _Encoder:
             if name not in _CLASS_NOISE and not _is_generated(member)
         ]
 
-    def _class_member(self, member: object) -> Plain:
+    def _class_member(self, member: object) -> _Encoded:
         # A slot, or a field of a named tuple: its name is all there is to it.
         if isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType)):
             return ["slot"]
@@ -303,16 +366,16 @@ class _Encoder:
 
     # --- modules ---
 
-    def module(self, value: object) -> Plain:
+    def module(self, value: object) -> _Encoded:
         return self._module(cast("types.ModuleType", value).__name__)
 
-    def _module(self, name: str) -> Plain:
+    def _module(self, name: str) -> _Encoded:
         home = home_of(name)
         if home is not Home.PROJECT:
             return self._named(name, "")
-        number = self._first(f"module {name}", name)
-        if number is not None:
-            return ["met", number]
+        return self._node(f"module {name}", name, lambda: self._project_module(name))
+
+    def _project_module(self, name: str) -> _Encoded:
         tree = self._source_of(name)
         package = name if is_package(name) else name.rpartition(".")[0]
         imports = sorted(set(imports_of_source(tree, package)))
@@ -323,7 +386,7 @@ class _Encoder:
             [self._imported(imported, submodule) for imported, submodule in imports],
         ]
 
-    def _imported(self, name: str, submodule: str) -> Plain:
+    def _imported(self, name: str, submodule: str) -> _Encoded:
         """What `import name` or `from name import submodule` brings in; the latter may be no module."""
         candidates = (name, f"{name}.{submodule}") if submodule else (name,)
         return [name, submodule, [self._module(each) for each in candidates if is_module(each)]]
@@ -334,13 +397,13 @@ class _Encoder:
             raise self._unknown(f"the module {name}, whose source is not there")
         return ast.parse(source)
 
-    def _named(self, module: str, name: str) -> Plain:
+    def _named(self, module: str, name: str) -> _Encoded:
         version = package_version(module) if home_of(module) is Home.INSTALLED else ""
         return ["named", module, name, version]
 
     # --- everything else ---
 
-    def _instance(self, value: object) -> Plain:
+    def _instance(self, value: object) -> _Encoded:
         kind = type(value)
         if all(hasattr(value, part) for part in _UDF_PARTS):
             return self.udf(value)
@@ -348,13 +411,17 @@ class _Encoder:
             return self.simple(value)
         if kind.__name__ == "ufunc":
             return self._named("numpy", cast("str", getattr(value, "__name__")))  # noqa: B009 - numpy is untyped here
+        if callable(value) and _is_foreign(value):
+            named = cast("types.FunctionType", value)  # or what an extension has instead of functions
+            return self._named(named.__module__, named.__qualname__)
         if kind.__module__.partition(".")[0] in _VALUE_MODULES:
             return self._reduced(value)
         return self._state(value)
 
-    def _reduced(self, value: object) -> Plain:
+    def _reduced(self, value: object) -> _Encoded:
+        reduce = copyreg.dispatch_table.get(type(value), _reduce)
         try:
-            made = value.__reduce_ex__(4)
+            made = reduce(value)
         except TypeError:
             raise self._unknown(_description_of(value)) from None
         if isinstance(made, str):
@@ -367,20 +434,21 @@ class _Encoder:
             self._all(cast("Iterable[object]", keyed or ())),
         ]
 
-    def _state(self, value: object) -> Plain:
+    def _state(self, value: object) -> _Encoded:
         """An object of a class of the project, or of a subclass of a plain container: class and content."""
         kind = type(value)
         content = _container_of(value)
         if home_of(kind.__module__) is not Home.PROJECT and content is None:
             raise self._unknown(_description_of(value))
-        number = self._first(id(value), value)
-        if number is not None:
-            return ["met", number]
+        return self._node(id(value), value, lambda: self._object(value, content))
+
+    def _object(self, value: object, content: object) -> _Encoded:
         state = cast("dict[object, object]", {**getattr(value, "__dict__", {}), **_slots_of(value)})
-        return ["object", self.encode(kind), self.encode(content), self._items(state)]
+        return ["object", self.encode(type(value)), self.encode(content), self._items(state)]
 
 
-_RULES: Sequence[tuple[tuple[type, ...], Callable[[_Encoder, object], Plain]]] = (
+_Rule: TypeAlias = "Callable[[_Encoder, object], _Encoded]"
+_RULES: Sequence[tuple[tuple[type, ...], _Rule]] = (
     ((enum.Enum,), _Encoder.member),
     ((DataType,), _Encoder.data_type),
     ((types.CodeType,), _Encoder.code),
@@ -399,7 +467,7 @@ _RULES: Sequence[tuple[tuple[type, ...], Callable[[_Encoder, object], Plain]]] =
     ((bytearray,), _Encoder.byte_array),
     ((types.MappingProxyType,), _Encoder.mapping),
 )
-_CONTAINERS: Mapping[type, Callable[[_Encoder, object], Plain]] = {
+_CONTAINERS: Mapping[type, _Rule] = {
     tuple: _Encoder.sequence,
     list: _Encoder.sequence,
     set: _Encoder.unordered,
@@ -413,14 +481,22 @@ def _name_of(function: object) -> str:
     return name or type(function).__qualname__
 
 
+def _reduce(value: object) -> str | tuple[object, ...]:
+    return value.__reduce_ex__(4)
+
+
 def _description_of(value: object) -> str:
     kind = type(value)
     return f"an object of {kind.__module__}.{kind.__qualname__}"
 
 
-def _is_importable(value: types.FunctionType | type) -> bool:
-    found: object = sys.modules.get(value.__module__)
-    for part in value.__qualname__.split("."):
+def _is_foreign(value: object) -> bool:
+    """Whether a function or class can be imported, by the name it has, from where the project does not reach."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or home_of(module) is Home.PROJECT:
+        return False
+    found: object = sys.modules.get(module)
+    for part in name.split("."):
         found = getattr(found, part, None)
     return found is value
 

@@ -29,7 +29,7 @@ def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None
     """The frame that serialised plan bytes describe, analysed in this session.
 
     Raises:
-        SqlSyntax, AnalysisFailed: Spark does not understand the plan; with the user's line where there is one.
+        SqlSyntax, AnalysisFailed: Spark does not understand the plan; with the user's line if there is one.
     """
     jvm, connect = session.jvm, session.jvm.org.apache.spark.sql.connect
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.logger import PySparkLogger
 
 from headwater.errors import EngineFailed
 from headwater.origin import Origin
@@ -24,6 +25,7 @@ _BRACKET = re.compile(r"^\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE:?\s*([0-9A-Z]{5})")
 _PYTHON_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _DEEPEST_CAUSE = 20
+_QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,12 @@ class Failure:
     java_class: str | None = None
     call_site: Origin | None = None
     line_in_sql: int = 0
+
+
+def silence_query_loggers() -> None:
+    """PySpark prints each query error on stderr as it is made; here the typed error is what people see."""
+    for name in _QUERY_LOGGERS:
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def is_engine_failure(error: BaseException) -> bool:
@@ -119,7 +127,7 @@ def _condition_of(throwable: Any) -> str | None:
 def _call(throwable: Any, method: str) -> str | None:
     try:
         value = getattr(throwable, method)()
-    except Py4JError:  # the class has no such method
+    except (Py4JError, PySparkException):  # the class has no such method, or has nothing to say
         return None
     return str(value) if value is not None else None
 

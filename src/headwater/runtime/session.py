@@ -7,6 +7,7 @@ whose views, functions and settings nobody else sees. Not here: what is done wit
 from __future__ import annotations
 
 import atexit
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Generator
@@ -24,7 +25,7 @@ from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionSnapshot, function_snapshot
 from headwater.runtime.archive import start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
-from headwater.runtime.failures import failure_of, is_engine_failure
+from headwater.runtime.failures import failure_of, is_engine_failure, silence_query_loggers
 from headwater.runtime.gateway import Gateway, open_gateway
 from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import provide_jars
@@ -213,6 +214,7 @@ def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) ->
     home = headwater_home()
     jars = provide_jars(home, java, notify=notify)
     notify("starting Spark")
+    silence_query_loggers()
     scratch = {"spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "headwater-warehouse").as_uri()}
     spec = JvmSpec(
         java=java,
@@ -226,6 +228,7 @@ def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) ->
     try:
         conf = SparkConf(loadDefaults=False, _jvm=gateway.py4j.jvm).setAll(list(spec.settings))
         context = SparkContext(gateway=gateway.py4j, conf=conf)
+        context.pythonExec = sys.executable  # workers get this interpreter and its packages
         root = SparkSession(context)
     except BaseException as error:
         gateway.close()

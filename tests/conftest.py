@@ -1,0 +1,114 @@
+"""One Spark application serves a test process; everything else is made anew for each test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, close_runtime, open_runtime
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples" / "orders"
+TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "runtime" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
+@dataclass
+class FixedClock:
+    """A clock that stands still until it is told to go on."""
+
+    seconds: float = 0.0
+    tokens: int = 0
+    base: datetime = field(default_factory=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+
+    def now(self) -> datetime:
+        return self.base + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def new_token(self) -> str:
+        self.tokens += 1
+        return f"{self.tokens:08x}"
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture(scope="session")
+def runtime() -> Generator[SessionRuntime]:
+    yield open_runtime(TEST_PROFILE)
+    close_runtime()
+
+
+@pytest.fixture
+def session(runtime: SessionRuntime) -> Generator[RunSession]:
+    with runtime.checkout() as lent:
+        yield lent
+
+
+@pytest.fixture
+def project_folder(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a project's folder from texts by file name; `views` is where definitions are."""
+
+    def make(**files: str) -> Path:
+        folder = tmp_path / "project"
+        (folder / "views").mkdir(parents=True, exist_ok=True)
+        toml = '[project]\nname = "small"\n\n[profiles.local]\nmaster = "local[2]"\ndriver_memory = "1g"\n'
+        (folder / "headwater.toml").write_text(toml)
+        for name, text in files.items():
+            stem, _, kind = name.rpartition("_")
+            (folder / "views" / f"{stem}.{kind}").write_text(text)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """A copy of the example, as a user would make one."""
+    folder = tmp_path / "orders"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".headwater", "__pycache__"))
+    return folder
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that ran in its own process."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def headwater() -> Callable[..., Finished]:
+    """Runs the real command in a process of its own, with variables changed or (None) removed."""
+
+    def run(*arguments: str | Path, cwd: Path | None = None, **variables: str | None) -> Finished:
+        environment = {**os.environ, "HEADWATER_ARCHIVE": "off", "COLUMNS": "100", "TERM": "dumb"}
+        for name, value in variables.items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = value
+        command = [str(Path(sys.executable).parent / "headwater"), *map(os.fspath, arguments)]
+        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False, timeout=240)
+        return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from headwater.delta import pin_files, read_files
+from headwater.errors import EngineFailed, FileNameNotUtf8, SourceUnreadable
+from headwater.runtime import RunSession
+
+
+def test_a_pin_changes_with_content_and_only_with_content(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.csv").write_text("1\n")
+    (tmp_path / "sub" / "b.csv").write_text("2\n")
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / ".hidden").write_text("")
+    first = pin_files("t", tmp_path.as_uri())
+    assert [file.path for file in first.files] == ["a.csv", "sub/b.csv"]
+    os.utime(tmp_path / "a.csv", (1, 1))
+    assert pin_files("t", tmp_path.as_uri()).pin == first.pin
+    (tmp_path / "a.csv").write_text("3\n")
+    assert pin_files("t", tmp_path.as_uri()).pin != first.pin
+
+
+def test_a_file_that_looks_as_recorded_is_not_hashed_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("1\n")
+    first = pin_files("t", file.as_uri())
+    facts = file.stat()
+    file.write_text("2\n")
+    os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert pin_files("t", file.as_uri(), first.files).pin == first.pin
+    assert pin_files("t", file.as_uri()).pin != first.pin
+
+
+def test_exactly_the_pinned_files_are_read(session: RunSession, tmp_path: Path) -> None:
+    (tmp_path / "a b.csv").write_text("id\n1\n")
+    pinned = pin_files("t", tmp_path.as_uri())
+    (tmp_path / "later.csv").write_text("id\n2\n")
+    rows = read_files(session, pinned, file_format="csv", schema="id INT", options=[("header", "true")])
+    assert [row["id"] for row in rows.collect()] == [1]
+    assert rows.schema.simpleString() == "struct<id:int>"
+
+
+def test_one_file_is_a_listing_too(session: RunSession, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('{"id": 7}\n')
+    rows = read_files(session, pin_files("t", file.as_uri()), file_format="json", schema="id INT", options=[])
+    assert [row["id"] for row in rows.collect()] == [7]
+
+
+def test_nothing_there_is_a_typed_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceUnreadable, match="no files"):
+        pin_files("t", (tmp_path / "missing").as_uri())
+    with pytest.raises(SourceUnreadable, match="no files"):
+        pin_files("t", tmp_path.as_uri())
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")).write_text("1")
+    with pytest.raises(FileNameNotUtf8) as caught:
+        pin_files("t", tmp_path.as_uri())
+    assert "\\udcff" in caught.value.message
+
+
+def test_a_format_that_is_not_there_is_a_typed_error(session: RunSession, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    with pytest.raises(EngineFailed) as caught:
+        read_files(session, pin_files("t", tmp_path.as_uri()), file_format="xlsx", schema=None, options=[])
+    assert caught.value.condition == "DATA_SOURCE_NOT_FOUND"
+    assert "format" in caught.value.next_step

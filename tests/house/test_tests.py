@@ -1,0 +1,71 @@
+"""Tests about the tests: one file per source file, and none that is passed over."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "headwater"
+TESTS = ROOT / "tests"
+PASSED_OVER = frozenset(
+    {"skip", "skipif", "xfail", "importorskip"}
+    | {"skipIf", "skipUnless", "skipTest", "SkipTest", "expectedFailure"}
+)
+
+# Source files without a test file of their own: which file tests them instead, and why.
+TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
+    "__init__.py": ("house/test_doors.py", "a door holds no code"),
+    "__main__.py": ("cli/test_app.py", "one line, run as a process there"),
+    "errors.py": ("house/test_errors.py", "every class is tested there by one set of rules"),
+    "origin.py": ("house/test_errors.py", "a path and a line, seen in every error"),
+    "delta/receipt.py": ("delta/test_commit.py", "a value without behaviour; commits return it"),
+    "pipeline/difference.py": ("pipeline/test_canonical.py", "words for two plans that differ"),
+    "pipeline/messages.py": ("pipeline/test_canonical.py", "ways through a plan's messages, walked there"),
+    "pipeline/spec.py": ("pipeline/test_building.py", "values; building makes them"),
+    "run/outcome.py": ("run/test_engine.py", "values; a run returns them"),
+    "run/sessions.py": ("run/test_engine.py", "a run that has nothing to do must not start Spark"),
+    "runtime/cache.py": ("runtime/test_profile.py", "a table of three policies"),
+    "runtime/training.py": ("runtime/test_archive.py", "fills the archive, judged by the archive"),
+}
+
+
+def own_test(path: str) -> str:
+    """`delta/head.py` is tested by `delta/test_head.py`."""
+    source = Path(path)
+    return (source.parent / f"test_{source.name}").as_posix()
+
+
+def sources() -> list[str]:
+    found = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+    return [name for name in found if "template/" not in name]  # a user's project; `init` is tested with it
+
+
+def expected_test(path: str) -> str:
+    if (TESTS / own_test(path)).is_file():
+        return own_test(path)
+    is_door = path.endswith("__init__.py")
+    elsewhere = TESTED_ELSEWHERE.get("__init__.py" if is_door else path)
+    return elsewhere[0] if elsewhere else own_test(path)
+
+
+@pytest.mark.parametrize("path", sources())
+def test_a_source_file_has_its_test_file(path: str) -> None:
+    assert (TESTS / expected_test(path)).is_file(), f"{path} has no tests/{expected_test(path)}"
+
+
+def test_the_list_of_exceptions_is_not_stale() -> None:
+    gone = [path for path in TESTED_ELSEWHERE if not (SOURCE / path).is_file()]
+    assert not gone
+
+
+def test_no_test_is_passed_over() -> None:
+    found: list[str] = []
+    for path in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            name = getattr(node, "attr", None) or getattr(node, "id", None)
+            if isinstance(node, ast.Attribute | ast.Name) and name in PASSED_OVER:
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno} {name}")
+    assert not found

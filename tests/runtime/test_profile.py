@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater.errors import InvalidSetting, UnknownProfile, UnknownSetting
+from headwater.origin import Origin
+from headwater.runtime import RuntimeProfile, StorageProfile, TomlSource, resolve_profile
+
+
+def test_defaults_are_strict_and_local() -> None:
+    profile = resolve_profile(profiles={}, environ={})
+    assert profile == RuntimeProfile()
+    assert (profile.time_zone, profile.ansi, profile.cache, profile.is_local) == ("UTC", True, "snapshot_pinned", True)
+
+
+def test_flags_beat_the_environment_which_beats_the_file_which_beats_the_defaults() -> None:
+    profiles = {"local": {"shuffle_partitions": 3, "snapshot_partitions": 3, "driver_memory": "3g"}}
+    environ = {"HEADWATER_SHUFFLE_PARTITIONS": "4", "HEADWATER_SNAPSHOT_PARTITIONS": "4"}
+    profile = resolve_profile(profiles=profiles, environ=environ, flags={"shuffle_partitions": "5"})
+    assert profile.shuffle_partitions == 5
+    assert profile.snapshot_partitions == 4
+    assert profile.driver_memory == "3g"
+    assert profile.master == "local[*]"
+
+
+def test_a_profile_is_chosen_by_flag_then_by_environment() -> None:
+    profiles = {"a": {"master": "local[1]"}, "b": {"master": "local[3]"}}
+    environ = {"HEADWATER_PROFILE": "b"}
+    assert resolve_profile(profiles=profiles, environ=environ).master == "local[3]"
+    assert resolve_profile(profiles=profiles, environ=environ, chosen="a").master == "local[1]"
+
+
+def test_an_unknown_profile_names_the_known_ones() -> None:
+    with pytest.raises(UnknownProfile) as caught:
+        resolve_profile(profiles={"big": {}}, environ={}, chosen="bgi")
+    assert caught.value.known == ("big", "local")
+
+
+@pytest.mark.parametrize(
+    ("flags", "key"),
+    [
+        ({"shufle_partitions": "2"}, "shufle_partitions"),
+        ({"nonsense": "1"}, "nonsense"),
+        ({"name": "x"}, "name"),
+    ],
+)
+def test_an_unknown_setting_is_refused(flags: dict[str, str], key: str) -> None:
+    with pytest.raises(UnknownSetting) as caught:
+        resolve_profile(profiles={}, environ={}, flags=flags)
+    assert caught.value.key == key
+    assert caught.value.exit_code == 2
+
+
+def test_a_near_miss_is_suggested() -> None:
+    with pytest.raises(UnknownSetting, match="SHUFLE") as caught:
+        resolve_profile(profiles={}, environ={"HEADWATER_SHUFLE_PARTITIONS": "2"})
+    assert "HEADWATER_SHUFFLE_PARTITIONS" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("shuffle_partitions", "0"),
+        ("shuffle_partitions", "two"),
+        ("shuffle_partitions", "-1"),
+        ("ansi", "yes"),
+        ("cache", "forever"),
+        ("catalog", "glue"),
+        ("driver_memory", "lots"),
+        ("master", ""),
+        ("spark.sql.session.timeZone", "CET"),
+        ("spark", "1"),
+        ("storage", "s3"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(key: str, value: str) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        resolve_profile(profiles={}, environ={}, flags={key: value})
+    assert caught.value.exit_code == 2
+
+
+def test_spark_settings_and_storage_come_from_tables() -> None:
+    tables = {
+        "local": {
+            "spark": {"spark.sql.files.maxPartitionBytes": 1048576, "spark.sql.adaptive.skewJoin.enabled": True},
+            "storage": {"require_local_paths": True, "options": {"fs.x": 1}, "log_store_options": {"logStore.y": "z"}},
+        }
+    }
+    profile = resolve_profile(profiles=tables, environ={})
+    assert profile.spark == (
+        ("spark.sql.adaptive.skewJoin.enabled", "true"),
+        ("spark.sql.files.maxPartitionBytes", "1048576"),
+    )
+    assert profile.storage == StorageProfile(
+        require_local_paths=True, options=(("fs.x", "1"),), log_store_options=(("logStore.y", "z"),)
+    )
+
+
+def test_an_error_in_the_file_names_its_line() -> None:
+    text = '[profiles.local]\nmaster = "local[2]"\nansy = true\n'
+    with pytest.raises(UnknownSetting) as caught:
+        resolve_profile(
+            profiles={"local": {"master": "local[2]", "ansy": True}},
+            environ={},
+            source=TomlSource(path="headwater.toml", text=text),
+        )
+    assert caught.value.origin == Origin("headwater.toml", 3)
+    assert "'ansi'" in caught.value.next_step
+
+
+@pytest.mark.parametrize("table", [{"options": 3}, {"require_local_paths": "yes"}, {"option": {}}])
+def test_a_wrong_storage_table_is_refused(table: dict[str, object]) -> None:
+    with pytest.raises((InvalidSetting, UnknownSetting)):
+        resolve_profile(profiles={"local": {"storage": table}}, environ={})

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
+from headwater.functions import FunctionDefinition, FunctionSnapshot
+from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, identity_of, open_runtime
+from headwater.runtime import session as session_module
+
+PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+
+
+def tables_of(session: RunSession) -> list[str]:
+    return sorted(table.name for table in session.spark.catalog.listTables())
+
+
+def test_a_session_has_the_profiles_settings(session: RunSession) -> None:
+    for key, value in (*session.runtime.identity.settings.results, *session.runtime.identity.settings.speed):
+        assert session.spark.conf.get(key) == value, key
+
+
+def test_views_settings_and_functions_of_a_run_stay_in_it(runtime: SessionRuntime) -> None:
+    with runtime.checkout() as one, runtime.checkout() as two:
+        one.spark.range(1).createOrReplaceTempView("mine")
+        one.spark.conf.set("spark.sql.shuffle.partitions", "7")
+        one.spark.sql("CREATE TEMPORARY FUNCTION plus_one(x INT) RETURNS INT RETURN x + 1")
+        assert tables_of(one) == ["mine"]
+        assert tables_of(two) == []
+        assert two.spark.conf.get("spark.sql.shuffle.partitions") == "2"
+        assert not two.spark.catalog.functionExists("plus_one")
+    with runtime.checkout() as later:
+        assert tables_of(later) == []
+        assert later.spark.conf.get("spark.sql.shuffle.partitions") == "2"
+        assert not later.spark.catalog.functionExists("plus_one")
+
+
+def test_runs_in_parallel_do_not_see_each_other(runtime: SessionRuntime) -> None:
+    barrier = threading.Barrier(4, timeout=60)
+    seen: dict[int, list[object]] = {}
+
+    def run(number: int) -> None:
+        with runtime.checkout() as session:
+            session.spark.range(number).createOrReplaceTempView("shared_name")
+            session.spark.conf.set("spark.sql.session.timeZone", f"+0{number}:00")
+            barrier.wait()
+            counted = session.spark.table("shared_name").count()
+            active = session.jvm.org.apache.spark.sql.classic.SparkSession.getActiveSession().get()
+            seen[number] = [
+                counted,
+                session.spark.conf.get("spark.sql.session.timeZone"),
+                active.equals(session.jvm_session),
+            ]
+            barrier.wait()
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert seen == {number: [number, f"+0{number}:00", True] for number in range(1, 5)}
+
+
+def test_a_session_is_dead_after_its_run(runtime: SessionRuntime) -> None:
+    with runtime.checkout() as session:
+        pass
+    with pytest.raises(EngineStartFailed, match="is over"):
+        _ = session.spark
+
+
+def test_functions_are_installed_before_any_run(runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+    statement = "CREATE TEMPORARY FUNCTION twice(x INT) RETURNS INT RETURN 2 * x"
+    snapshot = FunctionSnapshot(definitions=(FunctionDefinition(name="twice", version=1, statement=statement),))
+    before = runtime.identity
+    monkeypatch.setattr(session_module, "function_snapshot", lambda: snapshot)
+    with_function = open_runtime(PROFILE)
+    with with_function.checkout() as session:
+        assert session.spark.sql("SELECT twice(21) AS n").collect()[0]["n"] == 42
+    assert with_function.identity.results_digest != before.results_digest
+    with runtime.checkout() as session:
+        assert not session.spark.catalog.functionExists("twice")
+
+
+def test_profiles_that_differ_by_session_share_the_application(runtime: SessionRuntime) -> None:
+    other = open_runtime(replace(PROFILE, time_zone="Asia/Tokyo", shuffle_partitions=5))
+    with runtime.checkout() as one, other.checkout() as two:
+        assert one.spark.sparkContext.applicationId == two.spark.sparkContext.applicationId
+        assert one.spark.conf.get("spark.sql.session.timeZone") == "UTC"
+        assert two.spark.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+
+
+def test_profiles_that_cannot_share_it_are_refused(runtime: SessionRuntime) -> None:
+    with pytest.raises(SessionMismatch) as caught:
+        open_runtime(replace(PROFILE, master="local[1]"))
+    assert "spark.master is local[2], local[1] was asked for" in str(caught.value)
+    with runtime.checkout() as session:
+        assert session.spark.range(1).count() == 1
+
+
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("key", ["spark.sql.no.such.thing", "spark.databricks.delta.snapshotPartition"])
+def test_a_setting_that_spark_does_not_know_is_refused(key: str) -> None:
+    with pytest.raises(UnknownSetting):
+        open_runtime(replace(PROFILE, spark=((key, "1"),)))
+
+
+def test_the_identity_changes_with_what_it_names() -> None:
+    plain = identity_of(PROFILE)
+    zone = identity_of(replace(PROFILE, time_zone="Asia/Tokyo"))
+    speed = identity_of(replace(PROFILE, shuffle_partitions=9))
+    cache = identity_of(replace(PROFILE, cache="multi_tenant_strict"))
+    assert zone.results_digest != plain.results_digest
+    assert speed.results_digest == cache.results_digest == plain.results_digest
+    assert len({each.digest for each in (plain, zone, speed, cache)}) == 4
+
+
+def test_the_digest_is_equal_on_another_machine(tmp_path: Path) -> None:
+    script = (
+        "import json\n"
+        "from headwater.runtime import RuntimeProfile, identity_of\n"
+        "identity = identity_of(RuntimeProfile(master='local[2]', driver_memory='1g'))\n"
+        "print(json.dumps([identity.digest, identity.results_digest]))\n"
+    )
+    digests = {
+        tuple(
+            json.loads(
+                subprocess.run(
+                    [sys.executable, "-c", script],
+                    cwd=tmp_path,
+                    env={**os.environ, "PYTHONHASHSEED": seed, "HEADWATER_HOME": str(tmp_path / seed), "HOME": seed},
+                    check=True,
+                    capture_output=True,
+                ).stdout
+            )
+        )
+        for seed in ("1", "2")
+    }
+    here = identity_of(PROFILE)
+    assert digests == {(here.digest, here.results_digest)}

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from headwater.runtime import RuntimeProfile, StorageProfile
+from headwater.runtime.settings import is_session_setting, settings_of, snapshot_of
+
+
+def test_what_affects_results_is_apart_from_what_does_not() -> None:
+    results, speed = settings_of(RuntimeProfile(spark=(("spark.sql.legacy.x", "1"), ("spark.executor.cores", "2"))))
+    assert results["spark.sql.session.timeZone"] == "UTC"
+    assert results["spark.sql.ansi.enabled"] == "true"
+    assert results["spark.sql.legacy.x"] == "1"
+    assert speed["spark.executor.cores"] == "2"
+    assert speed["spark.sql.shuffle.partitions"] == "2"
+    assert not set(results) & set(speed)
+
+
+def test_a_snapshot_has_no_secret_and_no_machine_path() -> None:
+    storage = StorageProfile(options=(("fs.s3a.secret.key", "hunter2"), ("fs.s3a.endpoint", "e")))
+    snapshot = snapshot_of(RuntimeProfile(storage=storage))
+    text = repr(snapshot)
+    assert "hunter2" not in text
+    assert ("spark.hadoop.fs.s3a.endpoint", "e") in snapshot.results
+    assert "/tmp" not in text  # noqa: S108
+
+
+def test_only_sql_settings_can_differ_by_session() -> None:
+    assert is_session_setting("spark.sql.ansi.enabled")
+    assert is_session_setting("spark.databricks.delta.snapshotPartitions")
+    assert not is_session_setting("spark.sql.extensions")
+    assert not is_session_setting("spark.master")
+
+
+def test_only_a_local_master_is_bound_to_this_machine() -> None:
+    assert "spark.driver.host" in settings_of(RuntimeProfile(master="local[4]"))[1]
+    assert "spark.driver.host" not in settings_of(RuntimeProfile(master="spark://host:7077"))[1]
