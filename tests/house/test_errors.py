@@ -8,7 +8,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,7 +27,7 @@ DRAWN = re.compile(
 # Classes that the drawing leaves out, and why.
 UNDRAWN = {"EngineDetail": "fields that several branches share; nobody catches it as a branch of its own"}
 
-DUMMIES: dict[str, object] = {
+DUMMIES: dict[str, Any] = {
     "str": "words",
     "str | None": "words",
     "int": 7,

@@ -1,8 +1,10 @@
 """Plans as bytes: what two builds share, what tells views apart, and that Spark runs what comes out."""
 
+# pyright: reportUnknownLambdaType=none, reportUnknownArgumentType=none
+
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import os
 import subprocess
@@ -57,7 +59,7 @@ def _two_reads(spark: OfflineSession) -> AnyFrame:
 
 def _one_read(spark: OfflineSession) -> AnyFrame:
     frame = spark.table("t")
-    return frame.join(frame, frame["id"] == frame["id"]).select(frame["*"])  # noqa: PLR0124 - two sides, one frame
+    return frame.join(frame, frame["id"] == frame["id"]).select(frame["*"])
 
 
 def _with_udf(spark: OfflineSession) -> AnyFrame:
@@ -198,9 +200,9 @@ def test_a_view_of_hundreds_of_steps_is_no_problem(spark: OfflineSession) -> Non
     [
         (lambda t: t.sample(0.5, seed=1), r"Sample\.seed was"),  # pyspark drops a seed given like this
         (lambda t: t.sample(0.5), r"Sample\.seed was \d+ and then \d+"),
-        (lambda t: t.select(F.rand()), r"Literal\.long \(an argument of rand\) was"),
+        (lambda t: t.select(F.rand()), r"Literal\.long \(an argument of rand\) was"),  # noqa: TID251
         (lambda t: t.select(F.shuffle("xs")), r"Literal\.long \(an argument of shuffle\) was"),
-        (lambda t: t.select(F.lit(datetime.datetime.now())), r"Literal\.timestamp was"),  # noqa: DTZ005, TID251
+        (lambda t: t.select(F.lit(dt.datetime.now())), r"Literal\.timestamp was"),  # noqa: DTZ005, TID251
         (lambda t: t.observe(Observation(), F.count(F.lit(1))), r"CollectMetrics\.name was"),
         (lambda t: t.sampleBy("k", {"a": 0.5}), r"StatSampleBy\.seed was"),
     ],
@@ -237,11 +239,15 @@ def test_other_shapes_are_named_too(spark: OfflineSession) -> None:
         build_twice(functions, "v")
 
 
-def test_streams_and_change_feeds_are_refused(spark: OfflineSession) -> None:
+def test_streams_change_feeds_and_columns_found_in_data_are_refused(spark: OfflineSession) -> None:
     stream = spark.table("t")
     stream._plan._is_streaming = True  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(NotInAView, match="readStream"):
         plan_bytes_of(stream)
+    with pytest.raises(NotInAView, match="pivot without values"):
+        plan_bytes_of(spark.table("t").groupBy("id").pivot("k").count())
+    with pytest.raises(NotInAView, match="pivot without values"):
+        _ = spark.table("t").groupBy("id").pivot("k").count().columns
     with pytest.raises(NotInAView, match=r"read\.changes"):
         plan_bytes_of(spark.read.option("startingVersion", 1).changes("t"))
 

@@ -1,9 +1,9 @@
-"""Identities of Python functions: equal wherever and however they are loaded, different when they do other things."""
+"""Identities of functions: equal wherever and however they are loaded, others when they do other things."""
 
 from __future__ import annotations
 
 import collections
-import datetime
+import datetime as dt
 import decimal
 import enum
 import functools
@@ -191,7 +191,7 @@ HELD: list[tuple[object, object]] = [
     (Row(a=1), Row(b=1)),
     (IntegerType(), StringType()),
     (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
-    (datetime.timedelta(1), datetime.timedelta(2)),
+    (dt.timedelta(1), dt.timedelta(2)),
     (re.compile("a"), re.compile("a", re.IGNORECASE)),
     (uuid.UUID(int=1), uuid.UUID(int=2)),
     (Path("a"), Path("b")),

@@ -119,10 +119,10 @@ def test_a_list_of_columns_is_a_struct(columns: list[tuple[str, DataType, bool]]
 @settings(max_examples=300)
 def test_any_text_parses_or_is_refused_by_our_own_error(text: str) -> None:
     try:
-        assert isinstance(parse_ddl(text), DataType)
+        result: object = parse_ddl(text)
     except InvalidDdl as error:
-        assert error.ddl == text
-        assert error.detail
+        result = error
+    assert isinstance(result, DataType) or (isinstance(result, InvalidDdl) and result.ddl == text)
 
 
 @pytest.mark.parametrize(
@@ -153,22 +153,24 @@ def test_a_spatial_type_with_an_unknown_reference_system_is_refused() -> None:
 
 
 _STRINGS = """
-int| INT |bigint|smallint|tinyint|float|real|double|boolean|string|binary|date|timestamp|timestamp_ntz|timestamp_ltz
-decimal|dec(3)|numeric( 10 , 2 )|decimal(38,38)|void|variant|interval|interval day to second|interval year to month
-char(3)|character(3)|varchar(9)|time|time(3) without time zone|timestamp without time zone|geometry(4326)
-geometry(any)|geography(any)|timestamp with local time zone|interval hour
-array<string>|ARRAY < int >|map<string,double>|struct<>|struct<a: int, `b c`: map<string,double>>|struct<`a``b`:int>
-struct<a:int NOT NULL COMMENT 'hi'>|struct<a: string collate UNICODE_CI>|string collate utf8_lcase
-string collate SR_ci_ai|string collate unicode_rtrim|string collate en_usa_ci|string collate zh_hans
-id BIGINT NOT NULL COMMENT 'x', tags ARRAY<STRING>|a: int, b: string|a int|a  :  int|`a b` int|1a int|int int
-date date, timestamp timestamp|select int|interval interval|time time|a int not null comment 'it''s'
-a int comment "dq"|a int comment 'a\\nb\\t\\u0041\\101\\%\\_\\q'|a int comment r'a\\n'|a int comment 'a' 'b'
-a int, a int|a: interval day to second, b: time(3)|a /* c */ int, b string||a struct<b: int not null> not null
-`` int|`é` int|a struct<b int, c: string>|1e int|0x int
-double precision|decimal(39,1)|decimal(5,6)|decimal(5,-2)|decimal()|null|interval second to day|char|varchar(a)
-string(5)|int(3)|time(7)|geometry|geometry(1)|geometry(OGC:CRS84)|array|array<>|array<int|map<string>|struct
-struct<a:int,>|struct<a.b:int>|string collate nope|a int,|a|a b|a-b int|1 int|a int NULL|a int comment 'x' not null
-a int default 5|a int generated always as (b)|a int;|é int|a.b int|`a int|`int`|2d int|a$ int|{}|"int"|array<int>>
+int| INT |bigint|smallint|tinyint|float|real|double|boolean|string|binary|date|timestamp
+timestamp_ntz|timestamp_ltz|decimal|dec(3)|numeric( 10 , 2 )|decimal(38,38)|void|variant|interval
+interval day to second|interval year to month|char(3)|character(3)|varchar(9)|time
+time(3) without time zone|timestamp without time zone|geometry(4326)|geometry(any)|geography(any)
+timestamp with local time zone|interval hour|array<string>|ARRAY < int >|map<string,double>|struct<>
+struct<a: int, `b c`: map<string,double>>|struct<`a``b`:int>|struct<a:int NOT NULL COMMENT 'hi'>
+struct<a: string collate UNICODE_CI>|string collate utf8_lcase|string collate SR_ci_ai
+string collate unicode_rtrim|string collate en_usa_ci|string collate zh_hans
+id BIGINT NOT NULL COMMENT 'x', tags ARRAY<STRING>|a: int, b: string|a int|a  :  int|`a b` int
+1a int|int int|date date, timestamp timestamp|select int|interval interval|time time
+a int not null comment 'it''s'|a int comment "dq"|a int comment 'a\\nb\\t\\u0041\\101\\%\\_\\q'
+a int comment r'a\\n'|a int comment 'a' 'b'|a int, a int|a: interval day to second, b: time(3)
+a /* c */ int, b string||a struct<b: int not null> not null|`` int|`é` int
+a struct<b int, c: string>|1e int|0x int|double precision|decimal(39,1)|decimal(5,6)|decimal(5,-2)
+decimal()|null|interval second to day|char|varchar(a)|string(5)|int(3)|time(7)|geometry|geometry(1)
+geometry(OGC:CRS84)|array|array<>|array<int|map<string>|struct|struct<a:int,>|struct<a.b:int>
+string collate nope|a int,|a|a b|a-b int|1 int|a int NULL|a int comment 'x' not null|a int default 5
+a int generated always as (b)|a int;|é int|a.b int|`a int|`int`|2d int|a$ int|{}|"int"|array<int>>
 """.strip("\n")
 
 _ASK_SPARK = """

@@ -24,6 +24,7 @@ def test_an_analysis_error_has_condition_state_and_words(session: RunSession) ->
     assert failure.java_class == "org.apache.spark.sql.catalyst.ExtendedAnalysisException"
     assert "`nope` cannot be resolved" in failure.detail
     assert "\n" not in failure.detail
+    assert failure.detail.endswith("[`x`].")
 
 
 def test_a_parse_error_has_its_line(session: RunSession) -> None:
@@ -40,9 +41,9 @@ def test_a_failed_task_speaks_through_its_cause(session: RunSession) -> None:
 
 def test_a_python_function_leads_to_its_line(session: RunSession) -> None:
     def broken(batches: Any) -> Any:
-        for _ in batches:
+        for batch in batches:
             raise ValueError("no such thing")
-        yield
+            yield batch
 
     frame = session.spark.range(1).mapInArrow(broken, "id BIGINT")
     failure = failure_of(caught(frame.collect))

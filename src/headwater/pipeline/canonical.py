@@ -46,6 +46,8 @@ _UNREPLAYABLE: Mapping[str, tuple[str, str]] = {
         "Read the table by its name; the engine works out what changed.",
     ),
     "cached_remote_relation": ("a checkpointed DataFrame", "Leave the checkpoint out."),
+    "crosstab": ("DataFrame.crosstab", "Use groupBy(...).pivot('k', ['a', 'b']) with the values listed."),
+    "transpose": ("DataFrame.transpose", "Use groupBy(...).pivot('k', ['a', 'b']) with the values listed."),
     "catalog": ("spark.catalog", "Read tables by name."),
     "ml_relation": ("pyspark.ml", "Train outside of the pipeline."),
     "extension": ("a relation from a Connect plugin", "Use relations that Spark itself knows."),
@@ -125,6 +127,7 @@ def canonical_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
 
 def executable_bytes(plan: base_pb2.Plan) -> bytes:
     """What `PlanBytes.executable` is, for a plan that is no whole view."""
+    _check_replayable(plan)
     return executable_plan(plan).SerializeToString(deterministic=True)
 
 
@@ -226,16 +229,13 @@ class _Facts:
 
     @classmethod
     def of(cls, plan: base_pb2.Plan) -> _Facts:
-        if is_streaming(plan):
-            raise not_in_a_view("SparkSession.readStream")
+        _check_replayable(plan)
         reads: set[str] = set()
         sql: list[str] = []
         functions: set[str] = set()
         for message in messages_of(plan):
             name = message.DESCRIPTOR.full_name
-            if name == "spark.connect.Relation":
-                _check_replayable(message)
-            elif name == "spark.connect.Read.NamedTable":
+            if name == "spark.connect.Read.NamedTable":
                 reads.add(text_of(message, "unparsed_identifier"))
             elif name == "spark.connect.SQL":
                 sql.append(text_of(message, "query"))
@@ -244,11 +244,18 @@ class _Facts:
         return cls(reads=tuple(sorted(reads)), sql=tuple(sql), functions=tuple(sorted(functions)))
 
 
-def _check_replayable(relation: Message) -> None:
-    kind = relation.WhichOneof("rel_type") or ""
-    if kind in _UNREPLAYABLE:
-        member, remedy = _UNREPLAYABLE[kind]
-        raise NotInAView(member=member, remedy=remedy)
+def _check_replayable(plan: base_pb2.Plan) -> None:
+    if is_streaming(plan):
+        raise not_in_a_view("SparkSession.readStream")
+    for message in messages_of(plan):
+        name = message.DESCRIPTOR.full_name
+        if name == "spark.connect.Relation":
+            kind = message.WhichOneof("rel_type") or ""
+            if kind in _UNREPLAYABLE:
+                member, remedy = _UNREPLAYABLE[kind]
+                raise NotInAView(member=member, remedy=remedy)
+        elif name == "spark.connect.Aggregate.Pivot" and not value_of(message, "values"):
+            raise not_in_a_view("GroupedData.pivot without values")
 
 
 _bytes_of = bytes_of_plan

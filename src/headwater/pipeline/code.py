@@ -112,15 +112,15 @@ class _Unordered:
     items: tuple[_Encoded, ...]
 
 
-_Encoded: TypeAlias = "None | bool | int | float | str | bytes | Sequence[_Encoded] | _Node | _Unordered"
+_Encoded: TypeAlias = "bool | int | float | str | bytes | Sequence[_Encoded] | _Node | _Unordered | None"
 
 
 def _settled(root: _Encoded, nodes: Sequence[_Encoded]) -> Plain:
     """The graph as a list of trees that refer to each other by place, though nodes may reach each other.
 
     Nodes start alike and are told apart by what they hold, then by what those hold, and so on until a round
-    tells no more of them apart. Nodes that are still alike are one: whether two equal functions are one object
-    or two changes when they are pickled, and must not count.
+    tells no more of them apart. Nodes that are still alike are one: whether two equal functions are one
+    object or two changes when they are pickled, and must not count.
     """
     colours = [""] * len(nodes)
     known = 0
@@ -491,7 +491,7 @@ def _description_of(value: object) -> str:
 
 
 def _is_foreign(value: object) -> bool:
-    """Whether a function or class can be imported, by the name it has, from where the project does not reach."""
+    """Whether a function or class can be imported by its name, and from elsewhere than the project."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or home_of(module) is Home.PROJECT:
         return False

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pyspark.core.context import SparkContext
 from pyspark.errors import utils as error_origins
 from pyspark.sql.connect.client.core import SparkConnectClient
-from pyspark.sql.connect.dataframe import DataFrame
+from pyspark.sql.connect.dataframe import DataFrame, DataFrameStatFunctions
 from pyspark.sql.connect.group import GroupedData
 from pyspark.sql.connect.observation import Observation
 from pyspark.sql.connect.session import SparkSession
@@ -36,9 +36,10 @@ _ENVIRONMENT: Mapping[str, str | None] = {
 # A name or a master in `builder` changes nothing that a view could see.
 _HARMLESS_OPTIONS = frozenset({"spark.app.name", "spark.master"})
 
-# Members that would answer without asking the client (and so without being refused), ask for a schema only to be
-# refused then, start a JVM, or dial.
+# Members that would answer without asking the client (and so without being refused), ask for a schema only to
+# be refused then, run a job as soon as they are analysed, start a JVM, or dial.
 _GUARDED: tuple[tuple[type, str, str], ...] = (
+    (DataFrame, "crosstab", "DataFrame.crosstab"),
     (DataFrame, "executionInfo", "DataFrame.executionInfo"),
     (DataFrame, "foreach", "DataFrame.foreach"),
     (DataFrame, "foreachPartition", "DataFrame.foreachPartition"),
@@ -47,9 +48,11 @@ _GUARDED: tuple[tuple[type, str, str], ...] = (
     (DataFrame, "plot", "DataFrame.plot"),
     (DataFrame, "rdd", "DataFrame.rdd"),
     (DataFrame, "toArrow", "DataFrame.toArrow"),
+    (DataFrame, "transpose", "DataFrame.transpose"),
     (DataFrame, "write", "DataFrame.write"),
     (DataFrame, "writeStream", "DataFrame.writeStream"),
     (DataFrame, "writeTo", "DataFrame.writeTo"),
+    (DataFrameStatFunctions, "crosstab", "DataFrameStatFunctions.crosstab"),
     (GroupedData, "applyInPandasWithState", "GroupedData.applyInPandasWithState"),
     (GroupedData, "transformWithState", "GroupedData.transformWithState"),
     (GroupedData, "transformWithStateInPandas", "GroupedData.transformWithStateInPandas"),

@@ -26,6 +26,10 @@ _ONE_ROW = "Join with it, or use .scalar() or .exists(); the value itself is not
 _WRITES = "Return the DataFrame; the engine writes it to the view's table."
 _KEEPS = "Make it a view of its own: views are stored, and read by name."
 _NAMES = "Give the frame to spark.sql by name: spark.sql('FROM {f}', f=frame)."
+_COLUMNS = (
+    "Its columns are found in the data; use groupBy(...).pivot('k', ['a', 'b']) with the values listed."
+)
+_LISTED = "List the values: pivot('k', ['a', 'b']); the columns of a view do not depend on data."
 _PROFILE = "Settings belong to a profile in headwater.toml."
 _STATE = "State between runs cannot be replayed; use applyInPandas."
 _BESIDE = "Put the code beside the views; project modules travel with the plan."
@@ -42,6 +46,7 @@ _REMEDIES: Mapping[str, str] = {
     "DataFrame.createOrReplaceGlobalTempView": _NAMES,
     "DataFrame.createOrReplaceTempView": _NAMES,
     "DataFrame.createTempView": _NAMES,
+    "DataFrame.crosstab": _COLUMNS,
     "DataFrame.executionInfo": "Nothing was executed; run reports have the metrics.",
     "DataFrame.explain": "headwater explain shows a view's plan.",
     "DataFrame.first": _ONE_ROW,
@@ -59,6 +64,7 @@ _REMEDIES: Mapping[str, str] = {
     "DataFrame.toArrow": "Use mapInArrow to work on Arrow batches.",
     "DataFrame.toLocalIterator": _ONE_ROW,
     "DataFrame.toPandas": "Use mapInPandas or applyInPandas to work on pandas frames.",
+    "DataFrame.transpose": _COLUMNS,
     "DataFrame.unpersist": _KEEPS,
     "DataFrame.write": _WRITES,
     "DataFrame.writeStream": _WRITES,
@@ -68,7 +74,9 @@ _REMEDIES: Mapping[str, str] = {
     "DataFrameStatFunctions.approxQuantile": "Use F.percentile_approx in an aggregation.",
     "DataFrameStatFunctions.corr": "Use F.corr in an aggregation.",
     "DataFrameStatFunctions.cov": "Use F.covar_samp in an aggregation.",
+    "DataFrameStatFunctions.crosstab": _COLUMNS,
     "GroupedData.applyInPandasWithState": _STATE,
+    "GroupedData.pivot without values": _LISTED,
     "GroupedData.transformWithState": _STATE,
     "GroupedData.transformWithStateInPandas": _STATE,
     "Observation.get": "Observed values exist after a run; compute them as columns or checks instead.",

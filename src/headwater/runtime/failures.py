@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BRACKET = re.compile(r"^\[([A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE:?\s*([0-9A-Z]{5})")
+_POSITION = re.compile(r";? line \d+ pos \d+$")
 _PYTHON_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _DEEPEST_CAUSE = 20
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
@@ -161,8 +162,9 @@ def _sentence(text: str) -> str:
     """The first paragraph of a message, without the parts that are kept as fields."""
     if "Traceback (most recent call last)" in text:
         text = text.strip().splitlines()[-1] if not text.startswith("[") else _last_python_line(text)
-    words = _STATE.sub("", _BRACKET.sub("", text)).split("\n\n")[0].split("\n== ")[0]
-    return " ".join(words.replace(";\n", "\n").split()).rstrip(" ;")
+    # Behind ";" and a new line Spark prints the whole plan, behind "==" the whole query.
+    words = text.split("\n\n")[0].split("\n== ")[0].split(";\n")[0]
+    return " ".join(_POSITION.sub("", _STATE.sub("", _BRACKET.sub("", words))).split()).rstrip(" ;")
 
 
 def _last_python_line(text: str) -> str:

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import DefinitionFileFailed, DuplicateName, FileNameNotUtf8, InvalidName, NotInAView
+from headwater.pipeline import open_definitions, read_project
+from headwater.pipeline.definition import SqlDefinition
+
+VIEW = "import headwater\n@headwater.view\ndef {name}(orders): return orders\n"
+MakeProject = Callable[..., Path]
+
+
+def loaded_names(folder: Path) -> list[str]:
+    with open_definitions(read_project(folder)) as loaded:
+        return [definition.name for definition in loaded.definitions]
+
+
+def test_python_and_sql_files_are_found_in_sorted_order(project_folder: MakeProject) -> None:
+    folder = project_folder(zz_py=VIEW.format(name="a"), b_sql="SELECT 1", aa_py=VIEW.format(name="c"))
+    (folder / "views" / "deep").mkdir()
+    (folder / "views" / "deep" / "d.sql").write_text("-- headwater: table\nSELECT 2")
+    (folder / "views" / ".hidden.sql").write_text("nonsense")
+    (folder / "views" / "notes.txt").write_text("nonsense")
+    assert loaded_names(folder) == ["a", "b", "c", "d"]
+    with open_definitions(read_project(folder)) as loaded:
+        kinds = {each.name: each.kind for each in loaded.definitions if isinstance(each, SqlDefinition)}
+    assert kinds == {"b": "view", "d": "table"}
+
+
+def test_nothing_of_a_project_stays_imported(project_folder: MakeProject) -> None:
+    folder = project_folder(v_py="import shared_words\n" + VIEW.format(name="a"))
+    (folder / "shared_words.py").write_text("WORDS = 1\n")
+    before, path = set(sys.modules), list(sys.path)
+    with open_definitions(read_project(folder)) as loaded:
+        assert [module.__name__ for module in loaded.modules] == ["shared_words", "views.v"]
+        assert sys.modules["shared_words"].WORDS == 1
+    assert not {name for name in set(sys.modules) - before if "views" in name or "shared_words" in name}
+    assert sys.path == path
+    (folder / "shared_words.py").write_text("WORDS = 22\n")
+    with open_definitions(read_project(folder)):
+        assert sys.modules["shared_words"].WORDS == 22
+    assert not list(folder.rglob("__pycache__"))
+
+
+def test_a_module_that_was_imported_before_comes_back(project_folder: MakeProject) -> None:
+    folder = project_folder(v_py="import json\n" + VIEW.format(name="a"))
+    json = sys.modules["json"]
+    with open_definitions(read_project(folder)):
+        pass
+    assert sys.modules["json"] is json
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("x = 1\ndef broken(:\n", 2, "SyntaxError"),
+        ("import headwater\n\nraise ValueError('no')\n", 3, "ValueError: no"),
+        ("import no_such_module_anywhere\n", 1, "ModuleNotFoundError"),
+        ("import sys\nsys.exit(3)\n", 2, "SystemExit"),
+    ],
+)
+def test_a_file_that_does_not_import_names_its_line(
+    project_folder: MakeProject, text: str, line: int, words: str
+) -> None:
+    folder = project_folder(v_py=text)
+    with pytest.raises(DefinitionFileFailed) as caught:
+        loaded_names(folder)
+    assert caught.value.origin is not None
+    assert Path(caught.value.origin.path).name == "v.py"
+    assert caught.value.origin.line == line
+    assert words in caught.value.detail
+
+
+def test_two_views_of_one_name_name_each_other(project_folder: MakeProject) -> None:
+    folder = project_folder(a_py=VIEW.format(name="Totals"), totals_sql="SELECT 1")
+    with pytest.raises(DuplicateName) as caught:
+        loaded_names(folder)
+    assert caught.value.origin is not None
+    assert {Path(caught.value.origin.path).name, Path(caught.value.other.path).name} == {"a.py", "totals.sql"}
+
+
+def test_a_name_that_is_no_text_is_refused(project_folder: MakeProject) -> None:
+    folder = project_folder()
+    Path(os.fsdecode(os.fsencode(folder) + b"/views/\xff.sql")).write_text("SELECT 1")
+    with pytest.raises(FileNameNotUtf8):
+        loaded_names(folder)
+
+
+def test_bad_sql_files_are_refused(project_folder: MakeProject) -> None:
+    folder = project_folder(a_sql="SELECT 1\n-- headwater: tabel\n")
+    with pytest.raises(DefinitionFileFailed) as caught:
+        loaded_names(folder)
+    assert caught.value.origin is not None
+    assert caught.value.origin.line == 2
+    (folder / "views" / "a.sql").write_bytes(b"SELECT '\xff'")
+    with pytest.raises(DefinitionFileFailed):
+        loaded_names(folder)
+    (folder / "views" / "a.sql").rename(folder / "views" / "a-b.sql")
+    (folder / "views" / "a-b.sql").write_text("SELECT 1")
+    with pytest.raises(InvalidName):
+        loaded_names(folder)
+
+
+def test_a_folder_that_is_named_must_be_there(project_folder: MakeProject) -> None:
+    folder = project_folder()
+    (folder / "headwater.toml").write_text('[project]\ndefinitions = ["views", "more"]\n')
+    with pytest.raises(DefinitionFileFailed, match="'more'") as caught:
+        loaded_names(folder)
+    assert caught.value.origin is not None
+    assert caught.value.origin.line == 2
+
+
+def test_the_sessions_name_is_taken(project_folder: MakeProject) -> None:
+    with pytest.raises(NotInAView, match="'spark'"):
+        loaded_names(project_folder(spark_sql="SELECT 1"))

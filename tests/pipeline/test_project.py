@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting, UsageError
+from headwater.pipeline import read_project
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "headwater.toml").write_text(text)
+    return folder
+
+
+def test_an_empty_file_is_a_project(tmp_path: Path) -> None:
+    config = read_project(write(tmp_path, ""))
+    assert (config.name, config.definitions, config.profile, config.profiles) == ("project", ("views",), None, {})
+    assert config.root == tmp_path.resolve()
+
+
+def test_all_keys_are_read(tmp_path: Path) -> None:
+    text = '[project]\nname = "x"\ndefinitions = ["a", "b.py"]\nprofile = "big"\n[profiles.big]\nmaster = "local[1]"\n'
+    config = read_project(write(tmp_path, text))
+    assert (config.name, config.definitions, config.profile) == ("x", ("a", "b.py"), "big")
+    assert config.profiles == {"big": {"master": "local[1]"}}
+
+
+def test_no_file_is_no_project(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(ProjectNotFound) as caught:
+            read_project(path)
+        assert caught.value.next_step.startswith("Make one with: headwater init")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "line"),
+    [
+        ('[project]\nname = "x\n', ConfigSyntax, 2),
+        ("[project\n", ConfigSyntax, 1),
+        ("[project]\nnam = 3\n", UnknownSetting, 2),
+        ("[projects]\n", UnknownSetting, 1),
+        ("[project]\n\nname = 3\n", InvalidSetting, 3),
+        ('[project]\ndefinitions = "views"\n', InvalidSetting, 2),
+        ("[project]\ndefinitions = [1]\n", InvalidSetting, 2),
+        ("[project]\nprofile = true\n", InvalidSetting, 2),
+        ("project = 1\n", InvalidSetting, 1),
+    ],
+)
+def test_a_mistake_has_its_line_and_exit_code(tmp_path: Path, text: str, error: type[UsageError], line: int) -> None:
+    with pytest.raises(error) as caught:
+        read_project(write(tmp_path, text))
+    assert caught.value.origin is not None
+    assert caught.value.origin.path.endswith("headwater.toml")
+    assert caught.value.origin.line == line
+    assert caught.value.exit_code == 2
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "headwater.toml").write_bytes(b'[project]\nname = "\xff"\n')
+    with pytest.raises(ConfigSyntax):
+        read_project(tmp_path)
+
+
+def test_a_projects_name_is_a_name(tmp_path: Path) -> None:
+    with pytest.raises(InvalidName):
+        read_project(write(tmp_path, '[project]\nname = "a b"\n'))

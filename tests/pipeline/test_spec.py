@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headwater.origin import Origin
+from headwater.pipeline import Pipeline, SourceSpec
+
+SOURCE = SourceSpec(name="Orders", origin=Origin("a.py", 1), kind="listing", path="o", file_format="csv", schema="a INT")
+
+
+def test_a_sources_digest_is_what_it_says_not_where() -> None:
+    assert replace(SOURCE, origin=Origin("b.py", 9)).digest == SOURCE.digest
+    for other in (
+        replace(SOURCE, path="p"),
+        replace(SOURCE, file_format="json"),
+        replace(SOURCE, schema="b INT"),
+        replace(SOURCE, options=(("header", "true"),)),
+        replace(SOURCE, kind="delta"),
+    ):
+        assert other.digest != SOURCE.digest
+
+
+def test_a_name_is_found_without_regard_to_case() -> None:
+    pipeline = Pipeline(name="p", views=(), sources=(SOURCE,))
+    assert pipeline.spec("ORDERS") is SOURCE
+    assert pipeline.spec("other") is None

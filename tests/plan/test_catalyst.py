@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+
+from headwater.errors import AnalysisFailed, SqlSyntax
+from headwater.origin import Origin
+from headwater.pipeline import build_plan
+from headwater.plan import empty_relation, rehydrate
+from headwater.runtime import RunSession
+
+
+def test_bytes_become_a_frame_of_the_session(session: RunSession) -> None:
+    plan = build_plan(lambda spark: spark.table("things").selectExpr("id * 2 AS twice"))
+    session.spark.range(3).createOrReplaceTempView("things")
+    frame = rehydrate(session, plan.executable, "v")
+    assert sorted(row["twice"] for row in frame.collect()) == [0, 2, 4]
+
+
+def test_a_missing_column_names_the_users_line(session: RunSession) -> None:
+    session.spark.range(3).createOrReplaceTempView("things")
+
+    def view(spark):  # noqa: ANN001, ANN202  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
+        things = spark.table("things")  # pyright: ignore[reportUnknownVariableType]
+        return things.where(things["nope"] > 1)  # pyright: ignore[reportUnknownVariableType]
+
+    with pytest.raises(AnalysisFailed) as caught:
+        rehydrate(session, build_plan(view).executable, "v", Origin("v.py", 1))  # pyright: ignore[reportUnknownArgumentType]
+    error = caught.value
+    assert (error.condition, error.sql_state) == ("CANNOT_RESOLVE_DATAFRAME_COLUMN", "42704")
+    assert "Range" not in error.detail
+    assert error.origin == Origin(__file__, view.__code__.co_firstlineno + 2)
+
+
+def test_a_sql_relation_names_the_line_of_its_text(session: RunSession) -> None:
+    plan = build_plan(lambda spark: spark.sql("SELECT\n  1 AS x,\n  nope\nFROM VALUES (1) AS t(y)"))
+    with pytest.raises(AnalysisFailed) as caught:
+        rehydrate(session, plan.executable, "v", Origin("views/v.sql", 1))
+    assert caught.value.origin == Origin("views/v.sql", 3)
+    broken = build_plan(lambda spark: spark.sql("SELECT 1\nFROM\n)"))
+    with pytest.raises(SqlSyntax) as syntax:
+        rehydrate(session, broken.executable, "v", Origin("views/v.sql", 1))
+    assert syntax.value.origin == Origin("views/v.sql", 3)
+    with pytest.raises(SqlSyntax) as inside:
+        rehydrate(session, broken.executable, "v", Origin("views/v.py", 9))
+    assert inside.value.origin == Origin("views/v.py", 9)
+
+
+def test_an_empty_relation_keeps_the_whole_schema(session: RunSession) -> None:
+    schema = StructType(
+        [
+            StructField("id", LongType(), nullable=True, metadata={"comment": "who"}),
+            StructField("tags", ArrayType(StringType(), containsNull=True), nullable=True),
+        ]
+    )
+    frame = empty_relation(session, schema, "v")
+    assert frame.schema == schema
+    assert frame.collect() == []

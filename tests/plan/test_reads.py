@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from headwater.errors import NotInAView, SqlSyntax, UnpinnedRead
+from headwater.origin import Origin
+from headwater.plan import analysed_tree, names_in_analysed, names_in_parsed, parsed_tree
+from headwater.runtime import RunSession
+
+QUERIES = {
+    "SELECT * FROM a": ("a",),
+    "SELECT * FROM a JOIN b USING (k) LEFT JOIN c ON a.k = c.k": ("a", "b", "c"),
+    "SELECT (SELECT max(x) FROM b) FROM a WHERE EXISTS (SELECT 1 FROM c WHERE c.k = a.k)": ("a", "b", "c"),
+    "SELECT * FROM a WHERE k IN (SELECT k FROM b) UNION ALL SELECT * FROM c": ("a", "b", "c"),
+    "WITH x AS (SELECT * FROM a), y AS (SELECT * FROM x JOIN b) SELECT * FROM y": ("a", "b"),
+    "WITH a AS (SELECT * FROM a) SELECT * FROM a": ("a",),
+    "WITH x AS (WITH z AS (SELECT * FROM a) SELECT * FROM z) SELECT * FROM x, z": ("a", "z"),
+    "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) JOIN x": ("x",),
+    "SELECT * FROM a LATERAL VIEW explode(tags) t AS tag": ("a",),
+    "SELECT * FROM a, LATERAL (SELECT * FROM b WHERE b.k = a.k)": ("a", "b"),
+    "SELECT * FROM a PIVOT (sum(x) FOR y IN (1, 2))": ("a",),
+    "SELECT transform(array(1), x -> x + 1) FROM A TABLESAMPLE (10 PERCENT)": ("A",),
+    "SELECT * FROM VALUES (1) AS t(x)": (),
+    "FROM a |> WHERE x > 1 |> JOIN b USING (k)": ("a", "b"),
+    "SELECT * FROM range(3)": (),
+    "TABLE a": ("a",),
+}
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_the_names_that_a_query_reads(session: RunSession, sql: str) -> None:
+    assert names_in_parsed(parsed_tree(session, sql, "v"), "v") == QUERIES[sql]
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM delta.`/x`", "SELECT * FROM other.db.t", "SELECT * FROM parquet.`/x`"])
+def test_a_path_or_another_catalog_is_refused(session: RunSession, sql: str) -> None:
+    with pytest.raises(UnpinnedRead):
+        names_in_parsed(parsed_tree(session, sql, "v"), "v")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TABLE a",
+        "INSERT INTO a SELECT 1",
+        "WITH x AS (SELECT 1) INSERT INTO a SELECT * FROM x",
+        "CREATE TABLE a (x INT)",
+        "SET spark.sql.ansi.enabled = false",
+        "DELETE FROM a",
+        "MERGE INTO a USING b ON a.k = b.k WHEN MATCHED THEN DELETE",
+        "CACHE TABLE a",
+        "SHOW TABLES",
+    ],
+)
+def test_a_command_is_no_view(session: RunSession, sql: str) -> None:
+    with pytest.raises(NotInAView, match="command"):
+        parsed_tree(session, sql, "v")
+
+
+def test_a_syntax_error_has_the_files_line(session: RunSession) -> None:
+    with pytest.raises(SqlSyntax) as caught:
+        parsed_tree(session, "SELECT 1\nFROM a\nWHERE )", "v", Origin("views/v.sql", 1))
+    assert caught.value.origin == Origin("views/v.sql", 3)
+    assert caught.value.condition == "PARSE_SYNTAX_ERROR"
+
+
+def test_two_statements_are_a_syntax_error(session: RunSession) -> None:
+    with pytest.raises(SqlSyntax):
+        parsed_tree(session, "SELECT 1; DROP TABLE a", "v")
+
+
+def test_an_analysed_plan_reads_registered_names_and_stops_there(session: RunSession) -> None:
+    session.spark.range(3).selectExpr("id", "id AS k").createOrReplaceTempView("orders")
+    session.spark.sql("SELECT * FROM orders WHERE id > 0").createOrReplaceTempView("big")
+    frame = session.spark.sql(
+        "WITH c AS (SELECT * FROM big) SELECT a.id, (SELECT max(k) FROM orders) AS m FROM c AS a JOIN big USING (id)"
+    )
+    assert names_in_analysed(analysed_tree(frame), "v") == ("big", "orders")
+    inner = session.spark.sql("SELECT * FROM big")
+    assert names_in_analysed(analysed_tree(inner), "v") == ("big",)
+    closed = session.spark.sql("SELECT 1 AS x UNION ALL SELECT id FROM range(3) UNION ALL VALUES (1)")
+    assert names_in_analysed(analysed_tree(closed), "v") == ()
+
+
+def test_storage_around_the_registered_names_is_refused(session: RunSession, tmp_path: object) -> None:
+    session.spark.range(3).write.parquet(f"{tmp_path}/p")
+    frame = session.spark.read.parquet(f"{tmp_path}/p").where("id > 0")
+    with pytest.raises(UnpinnedRead) as caught:
+        names_in_analysed(analysed_tree(frame), "v", Origin("v.py", 3))
+    assert caught.value.origin == Origin("v.py", 3)
