@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup java demo test check fmt golden bench dist lock clean
+.PHONY: help setup java demo test check fmt golden bench dist docs lock clean
 
 help:            ## list the commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
@@ -53,6 +53,9 @@ bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in
 
 dist: java $(READY)   ## wheel and sdist, then a clean environment with the wheel builds the example
 	@$(BIN)/python scripts/dist.py
+
+docs: $(READY)   ## write the generated reference pages anew
+	@$(BIN)/python scripts/reference.py
 
 lock: $(READY)   ## resolve the lock files anew
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock

@@ -6,14 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, close_runtime, open_runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "orders"
@@ -108,7 +111,9 @@ def headwater() -> Callable[..., Finished]:
             else:
                 environment[name] = value
         command = [str(Path(sys.executable).parent / "headwater"), *map(os.fspath, arguments)]
-        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False, timeout=240)
+        done = subprocess.run(
+            command, cwd=cwd, env=environment, capture_output=True, check=False, timeout=240
+        )
         return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

@@ -7,7 +7,9 @@ from headwater.origin import Origin
 
 
 def test_an_error_says_code_place_and_words() -> None:
-    error = UnknownTable(view="revenue", name="ordrs", hint="Did you mean 'orders'? ", origin=Origin("v.py", 7))
+    error = UnknownTable(
+        view="revenue", name="ordrs", hint="Did you mean 'orders'? ", origin=Origin("v.py", 7)
+    )
     assert str(error) == (
         "HW-PLAN-001 v.py:7: 'revenue' reads 'ordrs', which is no view and no source of this project"
     )
@@ -15,7 +17,9 @@ def test_an_error_says_code_place_and_words() -> None:
 
 
 def test_an_engine_error_shows_condition_and_state() -> None:
-    error = AnalysisFailed(view="a", detail="no such column", condition="UNRESOLVED_COLUMN", sql_state="42703")
+    error = AnalysisFailed(
+        view="a", detail="no such column", condition="UNRESOLVED_COLUMN", sql_state="42703"
+    )
     assert error.message == "'a': no such column [UNRESOLVED_COLUMN, SQLSTATE 42703]"
 
 

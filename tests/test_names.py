@@ -14,7 +14,22 @@ def test_a_plain_name_is_good(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "1a", "a-b", "a b", "a.b", "../x", "x" * 129, "hw_runs", "HW_x", "run_manifest", "naïve", "a\n", "_a"]
+    "name",
+    [
+        "",
+        "1a",
+        "a-b",
+        "a b",
+        "a.b",
+        "../x",
+        "x" * 129,
+        "hw_runs",
+        "HW_x",
+        "run_manifest",
+        "naïve",
+        "a\n",
+        "_a",
+    ],
 )
 def test_a_name_that_could_bite_is_refused(name: str) -> None:
     with pytest.raises(InvalidName):

@@ -1,6 +1,7 @@
 """Plan-driven Delta Lake pipelines on Spark that can prove what they did.
 
-open                    a project, to build it
+open, Project           a project, to build it
+HeadwaterError          the root of every error
 view, table, source     how a project says what it is made of
 capabilities_snapshot   what this installation can do, tried
 dependency_manifest     versions and jars below it

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from headwater.artifacts import (
@@ -22,6 +21,11 @@ from headwater.artifacts import (
     read_manifest,
 )
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from syrupy.assertion import SnapshotAssertion
 
 PIN = PinRecord(version=3, digest="c0ffee")
 WHOLE = Manifest(
@@ -47,10 +51,18 @@ WHOLE = Manifest(
     ),
     views=(
         ViewRecord(
-            name="totals", file="views/totals.sql", line=1, language="sql", stored=True, digest="v", reads=("orders",)
+            name="totals",
+            file="views/totals.sql",
+            line=1,
+            language="sql",
+            stored=True,
+            digest="v",
+            reads=("orders",),
         ),
     ),
-    tables=(TableRecord(name="totals", action="built", reason="new", version=3, rows=5, pin=PIN, task_key="k"),),
+    tables=(
+        TableRecord(name="totals", action="built", reason="new", version=3, rows=5, pin=PIN, task_key="k"),
+    ),
     schemas=(SchemaRecord(key="q", schema='{"type":"struct","fields":[]}'),),
     sql=(SqlRecord(digest="t", reads=("orders",)),),
 )
@@ -63,7 +75,9 @@ class JsonFile(SingleFileSnapshotExtension):
 
 def test_the_manifest_has_one_form(snapshot: SnapshotAssertion) -> None:
     assert encode_manifest(WHOLE) == snapshot(extension_class=JsonFile, name="manifest")
-    assert encode_manifest(WHOLE) == encode_manifest(msgspec.json.decode(encode_manifest(WHOLE), type=Manifest))
+    assert encode_manifest(WHOLE) == encode_manifest(
+        msgspec.json.decode(encode_manifest(WHOLE), type=Manifest)
+    )
 
 
 def test_the_manifest_has_a_schema(snapshot: SnapshotAssertion) -> None:

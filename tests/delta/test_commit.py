@@ -1,13 +1,17 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.delta import Append, CommitNote, Overwrite, commit_mutation, read_head, read_pinned
 from headwater.errors import CommitConflict, EngineFailed
 from headwater.origin import Origin
-from headwater.runtime import RunSession
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater.runtime import RunSession
 
 
 def note(mutation_id: str) -> CommitNote:
@@ -29,7 +33,9 @@ def test_a_commit_has_a_version_rows_and_a_note(session: RunSession, tmp_path: P
     assert (receipt.outcome, receipt.pin.version, receipt.rows) == ("committed", 0, 3)
     assert receipt.pin.uri == table.as_uri()
     assert read_head(table.as_uri()).digest == receipt.pin.digest
-    appended = commit_mutation(Append(uri=table.as_uri(), base_version=0, note=note("two")), session.spark.range(2))
+    appended = commit_mutation(
+        Append(uri=table.as_uri(), base_version=0, note=note("two")), session.spark.range(2)
+    )
     assert (appended.pin.version, appended.rows) == (1, 2)
     assert rows_at(session, table) == [0, 0, 1, 1, 2]
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,11 +9,17 @@ from headwater.delta import find_head, is_head, read_commit, read_head
 from headwater.digest import digest_of_bytes
 from headwater.errors import LogUnreadable, NotADeltaTable
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 def write_commit(table: Path, version: int, **info: object) -> bytes:
     log = table / "_delta_log"
     log.mkdir(parents=True, exist_ok=True)
-    lines = [{"commitInfo": {"timestamp": 1000 + version, "operation": "WRITE", **info}}, {"add": {"path": "x"}}]
+    lines = [
+        {"commitInfo": {"timestamp": 1000 + version, "operation": "WRITE", **info}},
+        {"add": {"path": "x"}},
+    ]
     content = "".join(json.dumps(line) + "\n" for line in lines).encode()
     (log / f"{version:020}.json").write_bytes(content)
     return content
@@ -55,7 +61,9 @@ def test_no_table_is_told_from_a_broken_one(tmp_path: Path) -> None:
         read_head((tmp_path / "file").as_uri())
 
 
-@pytest.mark.parametrize("content", [b"", b'{"commitInfo": {', b"[1]\n", b"\xff\xfe", b'{"add": {}}\nnot json\n'])
+@pytest.mark.parametrize(
+    "content", [b"", b'{"commitInfo": {', b"[1]\n", b"\xff\xfe", b'{"add": {}}\nnot json\n']
+)
 def test_a_truncated_or_corrupt_commit_is_a_typed_error(tmp_path: Path, content: bytes) -> None:
     write_commit(tmp_path, 0)
     (tmp_path / "_delta_log" / f"{1:020}.json").write_bytes(content)

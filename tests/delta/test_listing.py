@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.delta import pin_files, read_files
 from headwater.errors import EngineFailed, FileNameNotUtf8, SourceUnreadable
-from headwater.runtime import RunSession
+
+if TYPE_CHECKING:
+    from headwater.runtime import RunSession
 
 
 def test_a_pin_changes_with_content_and_only_with_content(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ def test_a_note_comes_back_from_a_commit() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [None, "", "somebody else's note", "[]", "3", '{"headwater": 3}', '{"headwater": {"run_id": "r"}}']
+    "text",
+    [None, "", "somebody else's note", "[]", "3", '{"headwater": 3}', '{"headwater": {"run_id": "r"}}'],
 )
 def test_what_others_write_is_no_note(text: str | None) -> None:
     assert note_of(text) is None

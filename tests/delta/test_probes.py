@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headwater.delta import probe_change_feed, probe_commit
-from headwater.runtime import RunSession
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from headwater.runtime import RunSession
 
 
 def test_probes_really_use_delta(session: RunSession, tmp_path: Path) -> None:

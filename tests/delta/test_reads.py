@@ -2,13 +2,23 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.delta import LatestVersions, read_head, read_pinned
 from headwater.errors import NotADeltaTable, VersionNotFound
-from headwater.runtime import CacheProfile, RunSession, RuntimeProfile, SessionRuntime, cache_policy, open_runtime
+from headwater.runtime import (
+    CacheProfile,
+    RunSession,
+    RuntimeProfile,
+    SessionRuntime,
+    cache_policy,
+    open_runtime,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class FixedClock:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from headwater.delta import Registration, TableSpec, register_table
 from headwater.names import TablePin
-from headwater.runtime import RunSession, SessionRuntime
+
+if TYPE_CHECKING:
+    from headwater.runtime import RunSession, SessionRuntime
 
 
 def pin(version: int) -> TablePin:

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from headwater.functions import FunctionDefinition, FunctionSnapshot, function_snapshot
 
-ONE = FunctionDefinition(name="one", version=1, statement="CREATE TEMPORARY FUNCTION one() RETURNS INT RETURN 1")
-TWO = FunctionDefinition(name="two", version=1, statement="CREATE TEMPORARY FUNCTION two() RETURNS INT RETURN 2")
+ONE = FunctionDefinition(
+    name="one", version=1, statement="CREATE TEMPORARY FUNCTION one() RETURNS INT RETURN 1"
+)
+TWO = FunctionDefinition(
+    name="two", version=1, statement="CREATE TEMPORARY FUNCTION two() RETURNS INT RETURN 2"
+)
 
 
 def test_the_digest_changes_when_and_only_when_a_definition_does() -> None:

@@ -19,16 +19,15 @@ PASSED_OVER = frozenset(
 TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "__init__.py": ("house/test_doors.py", "a door holds no code"),
     "__main__.py": ("cli/test_app.py", "one line, run as a process there"),
-    "errors.py": ("house/test_errors.py", "every class is tested there by one set of rules"),
     "origin.py": ("house/test_errors.py", "a path and a line, seen in every error"),
     "delta/receipt.py": ("delta/test_commit.py", "a value without behaviour; commits return it"),
     "pipeline/difference.py": ("pipeline/test_canonical.py", "words for two plans that differ"),
     "pipeline/messages.py": ("pipeline/test_canonical.py", "ways through a plan's messages, walked there"),
-    "pipeline/spec.py": ("pipeline/test_building.py", "values; building makes them"),
+    "pipeline/modules.py": ("pipeline/test_code.py", "which modules a function reaches, seen in its digest"),
+    "pipeline/offline_client.py": ("pipeline/test_offline.py", "the session's other half, tried through it"),
+    "pipeline/refusal.py": ("pipeline/test_offline.py", "the words of a refusal, read where it is raised"),
     "run/outcome.py": ("run/test_engine.py", "values; a run returns them"),
     "run/sessions.py": ("run/test_engine.py", "a run that has nothing to do must not start Spark"),
-    "runtime/cache.py": ("runtime/test_profile.py", "a table of three policies"),
-    "runtime/training.py": ("runtime/test_archive.py", "fills the archive, judged by the archive"),
 }
 
 

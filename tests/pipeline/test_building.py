@@ -65,7 +65,11 @@ def test_definitions_become_specs(project_folder: MakeProject) -> None:
     assert totals.origin.line == 3
     both = spec(pipeline, "both")
     assert (both.stored, both.language, both.plan.sql) == (False, "sql", ("SELECT * FROM totals",))
-    assert {each.name: each.kind for each in pipeline.sources} == {"made": "made", "orders": "delta", "rates": "memory"}
+    assert {each.name: each.kind for each in pipeline.sources} == {
+        "made": "made",
+        "orders": "delta",
+        "rates": "memory",
+    }
 
 
 def test_digests_are_equal_in_another_place_process_and_hash_seed(example: Path, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from pyspark.sql.types import ArrayType, LongType, StructType
 
 from headwater.errors import FunctionNotIdentifiable, NotInAView, ViewNotReproducible
 from headwater.pipeline.canonical import build_twice, canonical_plan, executable_plan, plan_bytes_of
+from headwater.pipeline.difference import first_difference
 from headwater.pipeline.offline import OfflineSession, open_offline, pickled_by_value
 
 if TYPE_CHECKING:
@@ -237,6 +238,11 @@ def test_other_shapes_are_named_too(spark: OfflineSession) -> None:
         build_twice(options, "v")
     with pytest.raises(ViewNotReproducible, match=r"PythonUDF\.command was"):
         build_twice(functions, "v")
+
+
+def test_equal_plans_have_no_difference_to_name(spark: OfflineSession) -> None:
+    plan = base_pb2.Plan.FromString(plan_bytes_of(spark.table("t")).canonical)
+    assert first_difference(plan, plan) == "the bytes differ, the messages do not"
 
 
 def test_streams_change_feeds_and_columns_found_in_data_are_refused(spark: OfflineSession) -> None:

@@ -7,6 +7,7 @@ import datetime as dt
 import decimal
 import enum
 import functools
+import importlib
 import logging
 import math
 import operator
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import threading
 import types
+import typing
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +30,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark import cloudpickle
 from pyspark.sql import Row
-from pyspark.sql.types import IntegerType, StringType
+from pyspark.sql.connect.udf import UserDefinedFunction
+from pyspark.sql.types import DataType, IntegerType, StringType
 
 from headwater.errors import FunctionNotIdentifiable
 from headwater.pipeline.code import function_digest
@@ -222,10 +225,10 @@ HELD: list[tuple[object, object]] = [
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
     (..., NotImplemented),
     (functools.partial(max, 1), functools.partial(max, 2)),
-    (re, json_module := __import__("json")),
+    (re, math),
+    (typing.Literal["a"], typing.Literal["b"]),
     (np, pa),
 ]
-del json_module
 
 
 @pytest.mark.parametrize(("one", "two"), HELD, ids=lambda value: type(value).__name__)
@@ -241,6 +244,8 @@ def test_values_of_many_kinds_are_told_apart(one: object, two: object) -> None:
         (threading.Lock(), "_thread.lock"),
         (iter([1]), "list_iterator"),
         (object(), "builtins.object"),
+        (pa.BufferReader(b"x"), "BufferReader"),
+        (np.frompyfunc(lambda x: x, 1, 1), "ufunc"),
         ([threading.local()], "_thread._local"),
     ],
 )
@@ -259,10 +264,13 @@ def test_an_open_file_and_a_list_within_itself_are_refused() -> None:
         function_digest(_holding(file))
 
 
-def test_a_module_without_source_is_refused() -> None:
-    nowhere = types.ModuleType("nowhere")
-    with pytest.raises(FunctionNotIdentifiable, match="nowhere"):
-        function_digest(_holding(nowhere))
+def test_a_module_without_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = types.ModuleType("gone")
+    gone.__file__ = str(Path("no") / "such" / "gone.py")
+    monkeypatch.setitem(sys.modules, "gone", gone)
+    for module in (gone, types.ModuleType("nowhere")):
+        with pytest.raises(FunctionNotIdentifiable, match=module.__name__):
+            function_digest(_holding(module))
 
 
 # --- projects ---
@@ -325,6 +333,59 @@ def _digests(project: Path, seed: str) -> list[str]:
     digests = done.stdout.split()
     assert len(digests) == 14
     return digests
+
+
+def test_a_module_counts_with_all_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def digest(place: str, **sources: str) -> str:
+        with monkeypatch.context() as patch:
+            patch.syspath_prepend(_project(tmp_path / place, **sources))
+            for name in [name for name in sys.modules if name.partition(".")[0] == "shop"]:
+                patch.delitem(sys.modules, name)
+            importlib.invalidate_caches()
+            found = function_digest(_holding(importlib.import_module("shop.helpers")))
+            for name in [name for name in sys.modules if name.partition(".")[0] == "shop"]:
+                del sys.modules[name]
+        return found
+
+    first = digest("one")
+    assert digest("two", helpers=_HELPERS + "# a comment\n") == first
+    assert digest("three", helpers=_HELPERS.replace("* 2", "* 3")) != first
+    assert digest("four", units="PER = 1\n") != first
+    assert digest("five", units="PER = 1000\nif 0: import json, headwater, numpy, nowhere.at.all\n") != first
+
+
+def test_a_cell_may_be_empty_and_a_function_without_a_module() -> None:
+    def outer() -> Callable[[], object]:
+        def inner() -> object:
+            return later
+
+        if threading.active_count() < 0:
+            later = 1
+        return inner
+
+    assert function_digest(outer()) == function_digest(outer())
+    homeless = _made("def f(): return 1")
+    homeless.__module__ = None  # pyright: ignore[reportFunctionMemberAccess]
+    assert function_digest(homeless) == function_digest(_made("def f(): return 1"))
+
+
+def test_imports_inside_a_function_count() -> None:
+    relative = "def f():\n    from .{0} import a\n    return a"
+    first, other = (_made(relative.format(name), __package__="nowhere") for name in ("one", "two"))
+    assert function_digest(first) != function_digest(other)
+
+
+def test_a_udf_is_the_function_in_it_and_its_types() -> None:
+    def plus(x: int) -> int:
+        return x + 1
+
+    def made(kind: DataType) -> object:
+        return UserDefinedFunction(plus, kind)
+
+    assert function_digest(made(IntegerType())) == function_digest(made(IntegerType()))
+    assert function_digest(made(IntegerType())) != function_digest(made(StringType()))
+    wrapped = UserDefinedFunction(plus, IntegerType())._wrapped()
+    assert function_digest(_holding(wrapped)) == function_digest(_holding(made(IntegerType())))
 
 
 def test_identity_is_the_same_in_other_places_and_seeds_and_follows_the_projects_code(tmp_path: Path) -> None:

@@ -19,7 +19,13 @@ def test_a_decorator_gives_the_function_back_unchanged() -> None:
     def plain(orders: object) -> object:
         return orders
 
-    for decorated in (view(plain), table(plain), view(name="x")(plain), table(name="y")(plain), source(plain)):
+    for decorated in (
+        view(plain),
+        table(plain),
+        view(name="x")(plain),
+        table(name="y")(plain),
+        source(plain),
+    ):
         assert decorated is plain
     assert vars(plain) == {}
 

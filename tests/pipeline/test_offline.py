@@ -361,6 +361,7 @@ def test_a_schema_is_the_sources_and_never_a_column(spark: OfflineSession) -> No
     assert frame.schema == SCHEMA
     assert frame.columns == ["id", "k"]
     assert frame.dtypes == [("id", "bigint"), ("k", "string")]
+    assert repr(frame) == "DataFrame[id: bigint, k: string]"
 
 
 def test_a_broken_source_of_schemas_is_an_error_and_not_a_column() -> None:
@@ -396,6 +397,8 @@ def test_protocols_of_python_are_told_plainly_what_is_not_there(spark: OfflineSe
 def test_settings_come_from_the_constant_table(spark: OfflineSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.conf.get("spark.my.own", "7") == "7"
+    assert spark.conf.get("spark.my.own", "") == ""
+    assert spark.conf.get("spark.my.own", None) is None
     assert spark.conf.getAll["spark.sql.ansi.enabled"] == "true"
     assert spark.conf.isModifiable("spark.sql.ansi.enabled") is False
     with pytest.raises(NotInAView, match=r"spark\.my\.own"):

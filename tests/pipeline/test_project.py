@@ -1,11 +1,21 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting, UsageError
+from headwater.errors import (
+    ConfigSyntax,
+    InvalidName,
+    InvalidSetting,
+    ProjectNotFound,
+    UnknownSetting,
+    UsageError,
+)
 from headwater.pipeline import read_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write(folder: Path, text: str) -> Path:
@@ -15,7 +25,12 @@ def write(folder: Path, text: str) -> Path:
 
 def test_an_empty_file_is_a_project(tmp_path: Path) -> None:
     config = read_project(write(tmp_path, ""))
-    assert (config.name, config.definitions, config.profile, config.profiles) == ("project", ("views",), None, {})
+    assert (config.name, config.definitions, config.profile, config.profiles) == (
+        "project",
+        ("views",),
+        None,
+        {},
+    )
     assert config.root == tmp_path.resolve()
 
 
@@ -47,7 +62,9 @@ def test_no_file_is_no_project(tmp_path: Path) -> None:
         ("project = 1\n", InvalidSetting, 1),
     ],
 )
-def test_a_mistake_has_its_line_and_exit_code(tmp_path: Path, text: str, error: type[UsageError], line: int) -> None:
+def test_a_mistake_has_its_line_and_exit_code(
+    tmp_path: Path, text: str, error: type[UsageError], line: int
+) -> None:
     with pytest.raises(error) as caught:
         read_project(write(tmp_path, text))
     assert caught.value.origin is not None

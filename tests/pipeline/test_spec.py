@@ -5,7 +5,9 @@ from dataclasses import replace
 from headwater.origin import Origin
 from headwater.pipeline import Pipeline, SourceSpec
 
-SOURCE = SourceSpec(name="Orders", origin=Origin("a.py", 1), kind="listing", path="o", file_format="csv", schema="a INT")
+SOURCE = SourceSpec(
+    name="Orders", origin=Origin("a.py", 1), kind="listing", path="o", file_format="csv", schema="a INT"
+)
 
 
 def test_a_sources_digest_is_what_it_says_not_where() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
 
@@ -7,7 +9,9 @@ from headwater.errors import AnalysisFailed, SqlSyntax
 from headwater.origin import Origin
 from headwater.pipeline import build_plan
 from headwater.plan import empty_relation, rehydrate
-from headwater.runtime import RunSession
+
+if TYPE_CHECKING:
+    from headwater.runtime import RunSession
 
 
 def test_bytes_become_a_frame_of_the_session(session: RunSession) -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from headwater.errors import NotInAView, SqlSyntax, UnpinnedRead
 from headwater.origin import Origin
 from headwater.plan import analysed_tree, names_in_analysed, names_in_parsed, parsed_tree
-from headwater.runtime import RunSession
+
+if TYPE_CHECKING:
+    from headwater.runtime import RunSession
 
 QUERIES = {
     "SELECT * FROM a": ("a",),
@@ -32,7 +36,9 @@ def test_the_names_that_a_query_reads(session: RunSession, sql: str) -> None:
     assert names_in_parsed(parsed_tree(session, sql, "v"), "v") == QUERIES[sql]
 
 
-@pytest.mark.parametrize("sql", ["SELECT * FROM delta.`/x`", "SELECT * FROM other.db.t", "SELECT * FROM parquet.`/x`"])
+@pytest.mark.parametrize(
+    "sql", ["SELECT * FROM delta.`/x`", "SELECT * FROM other.db.t", "SELECT * FROM parquet.`/x`"]
+)
 def test_a_path_or_another_catalog_is_refused(session: RunSession, sql: str) -> None:
     with pytest.raises(UnpinnedRead):
         names_in_parsed(parsed_tree(session, sql, "v"), "v")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from random import Random  # noqa: TID251  hypothesis hands it in, seeded
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from headwater.errors import Cycle, UnknownTable
 from headwater.origin import Origin
 from headwater.plan import order_of
+
+if TYPE_CHECKING:
+    from random import Random
 
 
 @st.composite

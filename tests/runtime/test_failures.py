@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from py4j.protocol import Py4JNetworkError
@@ -9,6 +8,9 @@ from py4j.protocol import Py4JNetworkError
 from headwater.errors import EngineFailed
 from headwater.origin import Origin
 from headwater.runtime import RunSession, engine_errors, failure_of, is_engine_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def caught(action: Callable[[], object]) -> BaseException:

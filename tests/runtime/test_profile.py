@@ -10,7 +10,12 @@ from headwater.runtime import RuntimeProfile, StorageProfile, TomlSource, resolv
 def test_defaults_are_strict_and_local() -> None:
     profile = resolve_profile(profiles={}, environ={})
     assert profile == RuntimeProfile()
-    assert (profile.time_zone, profile.ansi, profile.cache, profile.is_local) == ("UTC", True, "snapshot_pinned", True)
+    assert (profile.time_zone, profile.ansi, profile.cache, profile.is_local) == (
+        "UTC",
+        True,
+        "snapshot_pinned",
+        True,
+    )
 
 
 def test_flags_beat_the_environment_which_beats_the_file_which_beats_the_defaults() -> None:
@@ -82,8 +87,15 @@ def test_a_value_that_cannot_be_is_refused(key: str, value: str) -> None:
 def test_spark_settings_and_storage_come_from_tables() -> None:
     tables = {
         "local": {
-            "spark": {"spark.sql.files.maxPartitionBytes": 1048576, "spark.sql.adaptive.skewJoin.enabled": True},
-            "storage": {"require_local_paths": True, "options": {"fs.x": 1}, "log_store_options": {"logStore.y": "z"}},
+            "spark": {
+                "spark.sql.files.maxPartitionBytes": 1048576,
+                "spark.sql.adaptive.skewJoin.enabled": True,
+            },
+            "storage": {
+                "require_local_paths": True,
+                "options": {"fs.x": 1},
+                "log_store_options": {"logStore.y": "z"},
+            },
         }
     }
     profile = resolve_profile(profiles=tables, environ={})

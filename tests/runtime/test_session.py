@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +14,9 @@ from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionDefinition, FunctionSnapshot
 from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, identity_of, open_runtime
 from headwater.runtime import session as session_module
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
 
@@ -75,9 +78,13 @@ def test_a_session_is_dead_after_its_run(runtime: SessionRuntime) -> None:
         _ = session.spark
 
 
-def test_functions_are_installed_before_any_run(runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_are_installed_before_any_run(
+    runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     statement = "CREATE TEMPORARY FUNCTION twice(x INT) RETURNS INT RETURN 2 * x"
-    snapshot = FunctionSnapshot(definitions=(FunctionDefinition(name="twice", version=1, statement=statement),))
+    snapshot = FunctionSnapshot(
+        definitions=(FunctionDefinition(name="twice", version=1, statement=statement),)
+    )
     before = runtime.identity
     monkeypatch.setattr(session_module, "function_snapshot", lambda: snapshot)
     with_function = open_runtime(PROFILE)
@@ -134,7 +141,12 @@ def test_the_digest_is_equal_on_another_machine(tmp_path: Path) -> None:
                 subprocess.run(
                     [sys.executable, "-c", script],
                     cwd=tmp_path,
-                    env={**os.environ, "PYTHONHASHSEED": seed, "HEADWATER_HOME": str(tmp_path / seed), "HOME": seed},
+                    env={
+                        **os.environ,
+                        "PYTHONHASHSEED": seed,
+                        "HEADWATER_HOME": str(tmp_path / seed),
+                        "HOME": seed,
+                    },
                     check=True,
                     capture_output=True,
                 ).stdout

@@ -5,7 +5,9 @@ from headwater.runtime.settings import is_session_setting, settings_of, snapshot
 
 
 def test_what_affects_results_is_apart_from_what_does_not() -> None:
-    results, speed = settings_of(RuntimeProfile(spark=(("spark.sql.legacy.x", "1"), ("spark.executor.cores", "2"))))
+    results, speed = settings_of(
+        RuntimeProfile(spark=(("spark.sql.legacy.x", "1"), ("spark.executor.cores", "2")))
+    )
     assert results["spark.sql.session.timeZone"] == "UTC"
     assert results["spark.sql.ansi.enabled"] == "true"
     assert results["spark.sql.legacy.x"] == "1"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from headwater.errors import RemoteRefused
 from headwater.runtime import StorageProfile, local_path_of, redacted
 
-names = st.text(st.characters(exclude_characters="/\0", exclude_categories=("Cs",)), min_size=1, max_size=12).filter(
-    lambda name: name not in {".", ".."}
-)
+names = st.text(
+    st.characters(exclude_characters="/\0", exclude_categories=("Cs",)), min_size=1, max_size=12
+).filter(lambda name: name not in {".", ".."})
 
 
 @given(names)
@@ -25,7 +25,14 @@ def test_one_address_however_it_is_spelt(tmp_path: Path, monkeypatch: pytest.Mon
     table.mkdir()
     (tmp_path / "link").symlink_to(table)
     monkeypatch.chdir(tmp_path)
-    spellings = ["a b", str(table), f"{table}/", f"file://{table.as_posix().replace(' ', '%20')}", "link", "./x/../a b"]
+    spellings = [
+        "a b",
+        str(table),
+        f"{table}/",
+        f"file://{table.as_posix().replace(' ', '%20')}",
+        "link",
+        "./x/../a b",
+    ]
     (tmp_path / "x").mkdir()
     assert {StorageProfile().canonical_uri(each) for each in spellings} == {table.as_uri()}
 
@@ -43,7 +50,9 @@ def test_options_become_spark_settings() -> None:
     assert profile.spark_settings() == (("spark.delta.logStore.s3a.impl", "x"), ("spark.hadoop.fs.a", "1"))
 
 
-@pytest.mark.parametrize("key", ["fs.s3a.secret.key", "fs.s3a.access.key", "a.password", "x.token", "account-key"])
+@pytest.mark.parametrize(
+    "key", ["fs.s3a.secret.key", "fs.s3a.access.key", "a.password", "x.token", "account-key"]
+)
 def test_a_secret_is_struck_out_and_is_no_identity(key: str) -> None:
     assert redacted(((key, "old"),)) == ((key, "*********"),)
     old, new = StorageProfile(options=((key, "old"),)), StorageProfile(options=((key, "new"),))

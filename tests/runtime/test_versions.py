@@ -3,12 +3,15 @@ from __future__ import annotations
 import hashlib
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyspark
-import pytest
 
 from headwater.runtime import dependency_manifest, engine_versions
 from headwater.runtime.jars import DELTA_JARS
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_versions_are_those_that_are_pinned() -> None:

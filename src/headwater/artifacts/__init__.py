@@ -1,6 +1,9 @@
 """What happened, kept: the manifest of each run.
 
-Manifest and its records    frozen, typed, one JSON form
+Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form
+SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
+Action, Status              words of the contract
+encode_manifest             its one JSON form
 commit_manifest             written whole or not at all
 read_manifest               one run
 last_manifest               the newest run

@@ -76,8 +76,8 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
     console = _console(no_color)
     if outcome.status == "unchanged":
         console.print(
-            f"Nothing to do: {outcome.views} views, {outcome.sources} sources and "
-            f"{len(outcome.tables)} tables are as run {outcome.run_id} left them ({outcome.seconds:.1f} s).",
+            f"Nothing to do: {_counted(outcome)} are as "
+            f"run {outcome.run_id} left them ({outcome.seconds:.1f} s).",
             soft_wrap=True,
         )
         return
@@ -91,9 +91,8 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
         table.add_row(each.name, f"[{_ACTION_STYLES[each.action]}]{each.action}[/]", version, rows, reason)
     console.print(table)
     console.print(
-        f"{'Done' if outcome.status == 'done' else 'Failed'}: {outcome.views} views, "
-        f"{outcome.sources} sources, {len(outcome.tables)} tables in {outcome.seconds:.1f} s. "
-        f"Run {outcome.run_id}",
+        f"{'Done' if outcome.status == 'done' else 'Failed'}: {_counted(outcome)} "
+        f"in {outcome.seconds:.1f} s. Run {outcome.run_id}",
         soft_wrap=True,
         highlight=False,
     )
@@ -152,6 +151,11 @@ def showing_progress(*, quiet: bool, no_color: bool) -> Generator[Listener]:
             )
     else:
         yield _print_step
+
+
+def _counted(outcome: RunOutcome) -> str:
+    counts = (("view", outcome.views), ("source", outcome.sources), ("table", len(outcome.tables)))
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts)
 
 
 def _print_step(step: Progress) -> None:

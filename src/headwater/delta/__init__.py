@@ -1,12 +1,15 @@
 """Storage; never knows why it is asked. The only area that touches a Delta log.
 
-read_head, find_head, is_head   the newest commit of a table, without Spark
+read_head, find_head, is_head   the newest commit of a table, without Spark: LogHead
+read_commit                     one commit by its version
 read_pinned                     rows at a version
 LatestVersions                  the newest version as a session may see it (cache profiles)
-pin_files, read_files           files that are no Delta table
-register_table                  a name for any of them
+pin_files, read_files           files that are no Delta table: FilePin, ListedFile
+register_table                  a name for any of them: TableKind, TableSpec -> Registration
+StorageProfile                  where tables live, and with which options
 probe_commit, probe_change_feed small real uses, for doctor
-commit_mutation                 the one way to write: Append, Overwrite -> Receipt
+commit_mutation                 the one way to write: Append, Overwrite (a Mutation) -> Receipt, its Outcome
+CommitNote, note_of             what a commit says of its own making
 """
 
 from headwater.delta.commit import commit_mutation

@@ -86,8 +86,7 @@ def read_files(
 def _paths(root: Path) -> list[Path]:
     if root.is_file():
         return [root]
-    visible = (path for path in root.rglob("*") if path.is_file())
-    return sorted(path for path in visible if not path.name.startswith((".", "_")))
+    return sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith((".", "_")))
 
 
 def _listed(root: Path, path: Path, before: dict[tuple[str, int, int], ListedFile]) -> ListedFile:

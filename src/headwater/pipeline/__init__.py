@@ -1,10 +1,11 @@
 """What the user said; data only. A view is a value: its serialised plan, made without a JVM.
 
 view, table, source        the decorators
-read_project               headwater.toml
-open_definitions           the definition files, imported
+read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig
+open_definitions           the definition files, imported -> LoadedProject
+user_origin                the user's line that an exception passed through
 build_plan                 one function -> PlanBytes
-build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec)
+build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec of a SourceKind)
 SchemaOracle               who answers when a view asks for a schema
 """
 

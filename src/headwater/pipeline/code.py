@@ -15,27 +15,29 @@ import enum
 import functools
 import sys
 import types
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from pyspark.sql.types import DataType
 
-from headwater.digest import Plain, canonical_bytes, digest_of
+from headwater.digest import digest_of
 from headwater.errors import FunctionNotIdentifiable
+from headwater.pipeline.instances import content_of, fields_of, members_of, state_of
 from headwater.pipeline.modules import (
     Home,
     globals_of_code,
     home_of,
     imports_of_code,
     imports_of_source,
+    is_foreign,
     is_module,
     is_package,
     package_version,
     source_of,
 )
+from headwater.pipeline.object_graph import Encoded, Node, Unordered, settled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _PLAIN = (types.NoneType, bool, int, float, str, bytes)
 _DESCRIPTORS = (
@@ -63,28 +65,7 @@ _VALUE_MODULES = frozenset(
         "zoneinfo",
     }
 )
-# Of a class: what Python writes itself, or what does not change what it does.
-_CLASS_NOISE = frozenset(
-    {
-        "__abstractmethods__",
-        "__annotations__",
-        "__dataclass_fields__",
-        "__dataclass_params__",
-        "__dict__",
-        "__doc__",
-        "__firstlineno__",
-        "__match_args__",
-        "__module__",
-        "__orig_bases__",
-        "__parameters__",
-        "__qualname__",
-        "__slotnames__",  # left behind by pickling
-        "__slots__",
-        "__static_attributes__",
-        "__weakref__",
-        "_abc_impl",
-    }
-)
+_OWN = __name__.partition(".")[0]
 _UDF_PARTS = ("func", "returnType", "evalType", "deterministic")
 
 
@@ -97,81 +78,23 @@ def function_digest(function: object) -> str:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     encoder = _Encoder(_name_of(function))
     root = encoder.encode(function)
-    return digest_of(["function", version, _settled(root, encoder.nodes)])
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """Stands for a function, class, module or object that may be met again, or may reach itself."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Unordered:
-    items: tuple[_Encoded, ...]
-
-
-_Encoded: TypeAlias = "bool | int | float | str | bytes | Sequence[_Encoded] | _Node | _Unordered | None"
-
-
-def _settled(root: _Encoded, nodes: Sequence[_Encoded]) -> Plain:
-    """The graph as a list of trees that refer to each other by place, though nodes may reach each other.
-
-    Nodes start alike and are told apart by what they hold, then by what those hold, and so on until a round
-    tells no more of them apart. Nodes that are still alike are one: whether two equal functions are one
-    object or two changes when they are pickled, and must not count.
-    """
-    colours = [""] * len(nodes)
-    known = 0
-    while len(set(colours)) > known:
-        known = len(set(colours))
-        colours = [digest_of(_resolved(node, colours, colours.__getitem__)) for node in nodes]
-    places: dict[str, int] = {}
-    trees: list[_Encoded] = [root]
-
-    def place_of(number: int) -> int:
-        if colours[number] not in places:
-            places[colours[number]] = len(trees)
-            trees.append(nodes[number])
-        return places[colours[number]]
-
-    settled: list[Plain] = []
-    while len(settled) < len(trees):
-        settled.append(_resolved(trees[len(settled)], colours, place_of))
-    return settled
-
-
-def _resolved(encoded: _Encoded, colours: Sequence[str], name: Callable[[int], Plain]) -> Plain:
-    match encoded:
-        case _Node():
-            return ["node", name(encoded.number)]
-        case _Unordered():
-            by_content = sorted(
-                encoded.items,
-                key=lambda item: canonical_bytes(_resolved(item, colours, colours.__getitem__)),
-            )
-            return [_resolved(item, colours, name) for item in by_content]
-        case list() | tuple():
-            return [_resolved(item, colours, name) for item in encoded]
-        case _:
-            return cast("Plain", encoded)
+    return digest_of(["function", version, settled(root, encoder.nodes)])
 
 
 class _Encoder:
     """Turns an object graph into values: a tree for the root, and one for each node that a tree refers to."""
 
     def __init__(self, root: str) -> None:
-        self.nodes: list[_Encoded] = []
+        self.nodes: list[Encoded] = []
         self._root = root
         self._numbers: dict[int | str, int] = {}
         self._kept: list[object] = []  # an id is only good while its object lives
         self._open: set[int] = set()
 
-    def encode(self, value: object) -> _Encoded:
+    def encode(self, value: object) -> Encoded:
         """The tree that stands for `value`."""
         if type(value) in _PLAIN:
-            return cast("_Encoded", value)
+            return cast("Encoded", value)
         container = _CONTAINERS.get(type(value))
         if container is not None:
             return self._contained(value, container)
@@ -180,7 +103,7 @@ class _Encoder:
                 return rule(self, value)
         return self._instance(value)
 
-    def _contained(self, value: object, rule: _Rule) -> _Encoded:
+    def _contained(self, value: object, rule: _Rule) -> Encoded:
         if id(value) in self._open:
             raise self._unknown(f"a {type(value).__name__} that contains itself")
         self._open.add(id(value))
@@ -192,48 +115,48 @@ class _Encoder:
     def _unknown(self, what: str) -> FunctionNotIdentifiable:
         return FunctionNotIdentifiable(function=self._root, dependency=what)
 
-    def _node(self, key: int | str, value: object, content: Callable[[], _Encoded]) -> _Node:
+    def _node(self, key: int | str, value: object, content: Callable[[], Encoded]) -> Node:
         if key not in self._numbers:
             number = self._numbers[key] = len(self.nodes)
             self._kept.append(value)
             self.nodes.append(None)
             self.nodes[number] = content()
-        return _Node(self._numbers[key])
+        return Node(self._numbers[key])
 
-    def _all(self, values: Iterable[object]) -> list[_Encoded]:
+    def _all(self, values: Iterable[object]) -> list[Encoded]:
         return [self.encode(value) for value in values]
 
-    def _items(self, mapping: Mapping[object, object]) -> list[_Encoded]:
+    def _items(self, mapping: Mapping[object, object]) -> list[Encoded]:
         return [[self.encode(key), self.encode(value)] for key, value in mapping.items()]
 
     # --- values ---
 
-    def simple(self, value: object) -> _Encoded:
+    def simple(self, value: object) -> Encoded:
         return ["repr", type(value).__name__, repr(value)]
 
-    def sequence(self, value: object) -> _Encoded:
+    def sequence(self, value: object) -> Encoded:
         return [type(value).__name__, self._all(cast("Iterable[object]", value))]
 
-    def unordered(self, value: object) -> _Encoded:
-        return [type(value).__name__, _Unordered(tuple(self._all(cast("Iterable[object]", value))))]
+    def unordered(self, value: object) -> Encoded:
+        return [type(value).__name__, Unordered(tuple(self._all(cast("Iterable[object]", value))))]
 
-    def mapping(self, value: object) -> _Encoded:
+    def mapping(self, value: object) -> Encoded:
         # In the order of insertion: a frame made from a dict has its columns in that order.
         return [type(value).__name__, self._items(cast("Mapping[object, object]", value))]
 
-    def byte_array(self, value: object) -> _Encoded:
+    def byte_array(self, value: object) -> Encoded:
         return ["bytearray", bytes(cast("bytearray", value))]
 
-    def member(self, value: object) -> _Encoded:
+    def member(self, value: object) -> Encoded:
         member = cast("enum.Enum", value)
         return ["member", self.encode(type(member)), member.name]
 
-    def data_type(self, value: object) -> _Encoded:
+    def data_type(self, value: object) -> Encoded:
         return ["type", cast("DataType", value).json()]
 
     # --- code ---
 
-    def code(self, value: object, doc: object = None) -> _Encoded:
+    def code(self, value: object, doc: object = None) -> Encoded:
         code = cast("types.CodeType", value)
         constants = list(code.co_consts)
         if constants and isinstance(doc, str) and constants[0] == doc:
@@ -246,15 +169,15 @@ class _Encoder:
             [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars],
         ]
 
-    def function(self, value: object) -> _Encoded:
+    def function(self, value: object) -> Encoded:
         function = cast("types.FunctionType", value)
         if hasattr(function, "_unwrapped"):
             return self.udf(function)
-        if _is_foreign(function):
+        if is_foreign(function):
             return self._named(function.__module__, function.__qualname__)
         return self._node(id(function), function, lambda: self._function(function))
 
-    def _function(self, function: types.FunctionType) -> _Encoded:
+    def _function(self, function: types.FunctionType) -> Encoded:
         return [
             "function",
             self.code(function.__code__, function.__doc__),
@@ -268,13 +191,14 @@ class _Encoder:
             self._items({key: part for key, part in vars(function).items() if key != "__wrapped__"}),
         ]
 
-    def _cell(self, cell: types.CellType) -> _Encoded:
+    def _cell(self, cell: types.CellType) -> Encoded:
         try:
-            return ["cell", self.encode(cell.cell_contents)]
+            content = cast("object", cell.cell_contents)
         except ValueError:
             return ["empty"]
+        return ["cell", self.encode(content)]
 
-    def _surroundings(self, function: types.FunctionType) -> _Encoded:
+    def _surroundings(self, function: types.FunctionType) -> Encoded:
         scope = function.__globals__
         package = cast("str | None", scope.get("__package__"))
         names = sorted(set(globals_of_code(function.__code__)))
@@ -284,98 +208,73 @@ class _Encoder:
             [self._imported(name, submodule) for name, submodule in imports],
         ]
 
-    def _global(self, name: str, scope: Mapping[str, object]) -> _Encoded:
+    def _global(self, name: str, scope: Mapping[str, object]) -> Encoded:
         if name in scope:
             return self.encode(scope[name])
         return ["builtin" if hasattr(builtins, name) else "missing"]
 
-    def udf(self, value: object) -> _Encoded:
+    def udf(self, value: object) -> Encoded:
         parts = [cast("object", getattr(value, part)) for part in _UDF_PARTS]
         return ["udf", self._all(parts)]
 
-    def method(self, value: object) -> _Encoded:
+    def method(self, value: object) -> Encoded:
         method = cast("types.MethodType", value)
         return ["method", self.encode(method.__func__), self.encode(method.__self__)]
 
-    def builtin(self, value: object) -> _Encoded:
+    def builtin(self, value: object) -> Encoded:
         function = cast("types.BuiltinFunctionType", value)
         owner = cast("object", function.__self__)
         if owner is None or isinstance(owner, types.ModuleType):
             return self._named(cast("str | None", function.__module__) or "builtins", function.__qualname__)
         return ["method", function.__name__, self.encode(owner)]
 
-    def descriptor(self, value: object) -> _Encoded:
+    def descriptor(self, value: object) -> Encoded:
         descriptor = cast("types.MethodDescriptorType", value)
         return ["descriptor", self.encode(descriptor.__objclass__), descriptor.__name__]
 
-    def partial(self, value: object) -> _Encoded:
+    def partial(self, value: object) -> Encoded:
         partial = cast("functools.partial[object]", value)
         return ["partial", self._all((partial.func, partial.args, partial.keywords))]
 
-    def wrapper(self, value: object) -> _Encoded:
+    def wrapper(self, value: object) -> Encoded:
         inner = cast("object", getattr(value, "__wrapped__"))  # noqa: B009 - no common type declares it
         return [type(value).__name__, self.encode(inner)]
 
-    def accessors(self, value: object) -> _Encoded:
+    def accessors(self, value: object) -> Encoded:
         accessor = cast("property", value)
         return ["property", self._all((accessor.fget, accessor.fset, accessor.fdel))]
 
-    def cached(self, value: object) -> _Encoded:
+    def cached(self, value: object) -> Encoded:
         return ["cached_property", self.encode(cast("functools.cached_property[object]", value).func)]
 
     # --- classes ---
 
-    def class_(self, value: object) -> _Encoded:
+    def class_(self, value: object) -> Encoded:
         cls = cast("type", value)
-        if _is_foreign(cls):
+        if is_foreign(cls):
             return self._named(cls.__module__, cls.__qualname__)
         return self._node(id(cls), cls, lambda: self._class(cls))
 
-    def _class(self, cls: type) -> _Encoded:
+    def _class(self, cls: type) -> Encoded:
         return [
             "class",
             self._all((type(cls), *cls.__bases__)),
-            [[field.name, str(field.type), *self._defaults(field)] for field in _fields_of(cls)],
-            self._members(cls),
+            [[name, kind, self._all(defaults)] for name, kind, defaults in fields_of(cls)],
+            [[name, self.encode(member)] for name, member in members_of(cls)],
         ]
-
-    def _defaults(self, field: Field[object]) -> Iterator[_Encoded]:
-        for default in (field.default, field.default_factory):
-            yield ["missing"] if default is MISSING else self.encode(default)
-
-    def _members(self, cls: type) -> list[_Encoded]:
-        members: list[tuple[str, object]] = sorted(vars(cls).items())
-        if issubclass(cls, enum.Enum):
-            # The rest of an enumeration's namespace is Python's own bookkeeping.
-            functions = [(name, member) for name, member in members if isinstance(member, types.FunctionType)]
-            values = [(name, cast("object", member.value)) for name, member in cls.__members__.items()]
-            return [[name, self.encode(member)] for name, member in [*values, *functions]]
-        return [
-            [name, self._class_member(member)]
-            for name, member in members
-            if name not in _CLASS_NOISE and not _is_generated(member)
-        ]
-
-    def _class_member(self, member: object) -> _Encoded:
-        # A slot, or a field of a named tuple: its name is all there is to it.
-        if isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType)):
-            return ["slot"]
-        if type(member).__name__ == "_tuplegetter":
-            return ["slot"]
-        return self.encode(member)
 
     # --- modules ---
 
-    def module(self, value: object) -> _Encoded:
+    def module(self, value: object) -> Encoded:
         return self._module(cast("types.ModuleType", value).__name__)
 
-    def _module(self, name: str) -> _Encoded:
-        home = home_of(name)
-        if home is not Home.PROJECT:
+    def _module(self, name: str) -> Encoded:
+        # Views import this package; which one that is, is for its version to say, wherever its files are.
+        if home_of(name) is not Home.PROJECT or name.partition(".")[0] == _OWN:
             return self._named(name, "")
         return self._node(f"module {name}", name, lambda: self._project_module(name))
 
-    def _project_module(self, name: str) -> _Encoded:
+    def _project_module(self, name: str) -> Encoded:
         tree = self._source_of(name)
         package = name if is_package(name) else name.rpartition(".")[0]
         imports = sorted(set(imports_of_source(tree, package)))
@@ -386,7 +285,7 @@ class _Encoder:
             [self._imported(imported, submodule) for imported, submodule in imports],
         ]
 
-    def _imported(self, name: str, submodule: str) -> _Encoded:
+    def _imported(self, name: str, submodule: str) -> Encoded:
         """What `import name` or `from name import submodule` brings in; the latter may be no module."""
         candidates = (name, f"{name}.{submodule}") if submodule else (name,)
         return [name, submodule, [self._module(each) for each in candidates if is_module(each)]]
@@ -397,35 +296,34 @@ class _Encoder:
             raise self._unknown(f"the module {name}, whose source is not there")
         return ast.parse(source)
 
-    def _named(self, module: str, name: str) -> _Encoded:
-        version = package_version(module) if home_of(module) is Home.INSTALLED else ""
+    def _named(self, module: str, name: str) -> Encoded:
+        version = "" if home_of(module) is Home.STANDARD else package_version(module)
         return ["named", module, name, version]
 
     # --- everything else ---
 
-    def _instance(self, value: object) -> _Encoded:
+    def _instance(self, value: object) -> Encoded:
         kind = type(value)
         if all(hasattr(value, part) for part in _UDF_PARTS):
             return self.udf(value)
         if kind.__module__ == "typing":
             return self.simple(value)
-        if kind.__name__ == "ufunc":
-            return self._named("numpy", cast("str", getattr(value, "__name__")))  # noqa: B009 - numpy is untyped here
-        if callable(value) and _is_foreign(value):
+        if callable(value) and is_foreign(value):
             named = cast("types.FunctionType", value)  # or what an extension has instead of functions
             return self._named(named.__module__, named.__qualname__)
         if kind.__module__.partition(".")[0] in _VALUE_MODULES:
             return self._reduced(value)
         return self._state(value)
 
-    def _reduced(self, value: object) -> _Encoded:
+    def _reduced(self, value: object) -> Encoded:
         reduce = copyreg.dispatch_table.get(type(value), _reduce)
         try:
             made = reduce(value)
         except TypeError:
-            raise self._unknown(_description_of(value)) from None
+            made = ""
         if isinstance(made, str):
-            return ["global", type(value).__module__, made]
+            # A name is what a module's own objects reduce to; this one is not found under it.
+            raise self._unknown(_description_of(value))
         callable_, arguments, state, listed, keyed = (*made, None, None, None)[:5]
         return [
             "reduced",
@@ -434,20 +332,20 @@ class _Encoder:
             self._all(cast("Iterable[object]", keyed or ())),
         ]
 
-    def _state(self, value: object) -> _Encoded:
+    def _state(self, value: object) -> Encoded:
         """An object of a class of the project, or of a subclass of a plain container: class and content."""
         kind = type(value)
-        content = _container_of(value)
+        content = content_of(value)
         if home_of(kind.__module__) is not Home.PROJECT and content is None:
             raise self._unknown(_description_of(value))
         return self._node(id(value), value, lambda: self._object(value, content))
 
-    def _object(self, value: object, content: object) -> _Encoded:
-        state = cast("dict[object, object]", {**getattr(value, "__dict__", {}), **_slots_of(value)})
-        return ["object", self.encode(type(value)), self.encode(content), self._items(state)]
+    def _object(self, value: object, content: object) -> Encoded:
+        state = [[name, self.encode(part)] for name, part in state_of(value).items()]
+        return ["object", self.encode(type(value)), self.encode(content), state]
 
 
-_Rule: TypeAlias = "Callable[[_Encoder, object], _Encoded]"
+_Rule: TypeAlias = "Callable[[_Encoder, object], Encoded]"
 _RULES: Sequence[tuple[tuple[type, ...], _Rule]] = (
     ((enum.Enum,), _Encoder.member),
     ((DataType,), _Encoder.data_type),
@@ -488,42 +386,3 @@ def _reduce(value: object) -> str | tuple[object, ...]:
 def _description_of(value: object) -> str:
     kind = type(value)
     return f"an object of {kind.__module__}.{kind.__qualname__}"
-
-
-def _is_foreign(value: object) -> bool:
-    """Whether a function or class can be imported by its name, and from elsewhere than the project."""
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if not isinstance(module, str) or not isinstance(name, str) or home_of(module) is Home.PROJECT:
-        return False
-    found: object = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is value
-
-
-def _fields_of(cls: type) -> Sequence[Field[object]]:
-    return fields(cls) if is_dataclass(cls) else ()
-
-
-def _is_generated(member: object) -> bool:
-    """Whether a method was written by dataclass or namedtuple: the fields say it all."""
-    code = getattr(member, "__code__", None)
-    return isinstance(code, types.CodeType) and code.co_filename.startswith("<")
-
-
-def _container_of(value: object) -> object:
-    """The content of an object whose class extends a plain one, as that plain one."""
-    for plain in (*_CONTAINERS, *_PLAIN[2:]):
-        if isinstance(value, plain):
-            return plain(value)  # pyright: ignore[reportCallIssue, reportArgumentType]
-    return None
-
-
-def _slots_of(value: object) -> Mapping[str, object]:
-    names = [
-        name
-        for cls in type(value).__mro__
-        for name, member in sorted(vars(cls).items())
-        if isinstance(member, types.MemberDescriptorType)
-    ]
-    return {name: getattr(value, name) for name in names if hasattr(value, name)}

@@ -85,7 +85,7 @@ def _definition_files(config: ProjectConfig) -> list[Path]:
         if not place.exists():
             detail = f"the project's definitions name {entry!r}, which is not there"
             raise DefinitionFileFailed(detail=detail, origin=config.source.origin_of("definitions"))
-        files += [place] if place.is_file() else place.rglob("*")
+        files += [place] if place.is_file() else sorted(place.rglob("*"))
     chosen = sorted(
         {file for file in files if file.suffix in {".py", ".sql"} and _is_visible(file, config.root)}
     )

@@ -54,6 +54,17 @@ def home_of(name: str | None) -> Home:
     return Home.INSTALLED if any(origin.is_relative_to(site) for site in _SITES) else Home.PROJECT
 
 
+def is_foreign(value: object) -> bool:
+    """Whether a function or class can be imported by its name, and from elsewhere than the project."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or home_of(module) is Home.PROJECT:
+        return False
+    found: object = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is value
+
+
 def names_pickled_by_value() -> frozenset[str]:
     """Names of the modules whose functions pyspark pickles with their code."""
     found = cast("set[str]", cloudpickle.list_registry_pickle_by_value())  # pyright: ignore[reportPrivateImportUsage]

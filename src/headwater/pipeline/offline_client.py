@@ -106,11 +106,6 @@ class OfflineClient:
         match method:
             case "ddl_parse":
                 return _analyzed(parsed=parse_ddl(cast("str", kwargs["ddl_string"])))
-            case "schema":
-                return _analyzed(schema=self.schema(cast("base_pb2.Plan", kwargs["plan"])))
-            case "tree_string":
-                schema = self.schema(cast("base_pb2.Plan", kwargs["plan"]))
-                return _analyzed(tree_string=schema.treeString())
             case "is_streaming":
                 return _analyzed(is_streaming=is_streaming(cast("base_pb2.Plan", kwargs["plan"])))
             case "spark_version":
@@ -128,10 +123,6 @@ class OfflineClient:
         """The same, by key."""
         return {key: _setting(key) for key in keys}
 
-    def get_config_with_defaults(self, *pairs: tuple[str, str | None]) -> tuple[str | None, ...]:
-        """Values of settings; those that the table lacks have the default that was given."""
-        return tuple(SETTINGS.get(key, default) for key, default in pairs)
-
     def config(self, operation: base_pb2.ConfigRequest.Operation) -> ConfigResult:
         """The answer to one `spark.conf` call; changing anything is refused."""
         pairs: list[tuple[str, str | None]]
@@ -139,10 +130,11 @@ class OfflineClient:
             case "get":
                 pairs = [(key, _setting(key)) for key in operation.get.keys]
             case "get_with_default":
-                asked = operation.get_with_default.pairs
-                pairs = [(pair.key, SETTINGS.get(pair.key, pair.value or None)) for pair in asked]
-            case "get_option":
-                pairs = [(key, SETTINGS.get(key)) for key in operation.get_option.keys]
+                defaults = {
+                    pair.key: pair.value if pair.HasField("value") else None
+                    for pair in operation.get_with_default.pairs
+                }
+                pairs = [(key, SETTINGS.get(key, default)) for key, default in defaults.items()]
             case "get_all":
                 pairs = list(SETTINGS.items())
             case "is_modifiable":

@@ -1,6 +1,7 @@
 """What will happen; never touches storage.
 
 rehydrate, empty_relation             plan bytes -> a frame of one session
+plan_error                            what Spark says of a plan it cannot use, typed
 parsed_tree, analysed_tree            Catalyst's trees
 names_in_parsed, names_in_analysed    what a plan reads
 order_of                              views in the order in which they can be made

@@ -1,8 +1,9 @@
 """The engine: the only place where plan and delta meet.
 
 Project, open_project           a project that is open
-capabilities_snapshot           what this installation can do, tried
-RunOutcome, Progress, Listener  what a build tells, and what it did
+capabilities_snapshot           what this installation can do, tried: Capability
+probe_capabilities              the same under a profile of one's own
+RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and what it did
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql.functions import ArrowUDFType, arrow_udf
 
 from headwater.delta import probe_change_feed, probe_commit
 from headwater.errors import HeadwaterError
@@ -21,8 +22,6 @@ from headwater.plan import rehydrate
 from headwater.runtime import RuntimeProfile, engine_error, ignore_notes, open_runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import DataFrame, SparkSession
 
     from headwater.runtime import Notify, RunSession
@@ -58,7 +57,7 @@ def probe_plan(session: RunSession, _folder: Path) -> str:
 
 
 def probe_arrow_function(session: RunSession, _folder: Path) -> str:
-    """Runs a Python function over Arrow batches in a worker."""
+    """Runs a Python function over Arrow arrays in a worker."""
     plan = build_plan(_through_arrow)
     rows = rehydrate(session, plan.executable, "probe").collect()
     return f"a worker gave back {sorted(int(row['id']) for row in rows)}"
@@ -69,10 +68,12 @@ def _three_squares(spark: SparkSession) -> DataFrame:
 
 
 def _through_arrow(spark: SparkSession) -> DataFrame:
-    def same(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from batches
+    same = arrow_udf(_same, "BIGINT", ArrowUDFType.SCALAR)
+    return spark.range(3).select(same("id").alias("id"))
 
-    return spark.range(3).mapInArrow(same, "id BIGINT")
+
+def _same(values: Any) -> Any:
+    return values
 
 
 # name, the public entry point it proves, what does the work, the probe

@@ -1,12 +1,17 @@
 """A Spark session from a frozen profile: the only way to one.
 
-RuntimeProfile, resolve_profile   the value, and where its fields come from
-identity_of                       what a profile's runtime is, without starting it
-open_runtime, close_runtime       the process's one Spark application
+RuntimeProfile, resolve_profile   the value (DEFAULT_PROFILE is its name), and where its fields come from
+TomlSource, check_keys            lines and unknown keys of a TOML file
+identity_of                       what a profile's runtime is, without starting it: RuntimeIdentity
+SettingsSnapshot                  settings that affect results, apart from those that do not
+open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 SessionRuntime, RunSession        sessions that are lent for one run
-failure_of, engine_errors         what Spark throws, in typed words
-dependency_manifest               versions and jars
-StorageProfile, CachePolicy       policies that are part of a runtime's identity
+failure_of, is_engine_failure     what Spark throws, described: Failure
+engine_errors, engine_error       the same as a typed error
+dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
+headwater_home                    the cache folder
+StorageProfile                    where tables live: local_path_of, redacted
+CachePolicy, cache_policy         how long a session believes what it saw, by CacheProfile
 """
 
 from headwater.runtime.cache import CachePolicy, cache_policy

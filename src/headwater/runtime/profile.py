@@ -131,7 +131,11 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     for variable, value in environ.items():
         if not variable.startswith("HEADWATER_") or variable.removeprefix("HEADWATER_") in _OTHER_VARIABLES:
             continue
-        check_keys({variable: value}, tuple(known), "the environment")
+        if variable not in known:
+            name = variable.removeprefix("HEADWATER_").lower()
+            near = difflib.get_close_matches(name, tuple(_FIELDS), n=1)
+            hint = f"Did you mean 'HEADWATER_{near[0].upper()}'? " if near else ""
+            raise UnknownSetting(key=variable, where="the environment", hint=hint)
         values[known[variable]] = value
     return values
 

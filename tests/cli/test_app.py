@@ -1,0 +1,81 @@
+"""The command from outside: help, versions, usage, the form of errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from conftest import Finished
+
+Run = Callable[..., "Finished"]
+
+
+@pytest.mark.parametrize("command", [(), ("build",), ("init",), ("doctor",)])
+def test_help_shows_an_example(headwater: Run, snapshot: SnapshotAssertion, command: tuple[str, ...]) -> None:
+    done = headwater(*command, "--help", NO_COLOR="1")
+    assert (done.code, done.err) == (0, "")
+    assert "\n".join(line.rstrip() for line in done.out.splitlines()) == snapshot
+    assert "Example" in done.out or not command
+
+
+def test_the_version_is_the_packages(headwater: Run) -> None:
+    assert headwater("--version").out == f"headwater {version('headwater')}\n"
+    module = subprocess.run([sys.executable, "-m", "headwater", "--version"], capture_output=True, check=True)
+    assert module.stdout.decode() == f"headwater {version('headwater')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("build", "--nope"), "No such option"),
+        (("biuld",), "No such command"),
+        (("init",), "Missing"),
+        (("build", "--set", "nonsense"), "KEY=VALUE"),
+        (("build", "/nowhere/at/all"), "headwater.toml"),
+        (("doctor", "--profile", "nope"), "no profile named 'nope'"),
+        (("doctor", "--set", "shufle_partitions=2"), "shuffle_partitions"),
+    ],
+)
+def test_wrong_usage_exits_with_two(headwater: Run, arguments: tuple[str, ...], words: str) -> None:
+    done = headwater(*arguments)
+    assert (done.code, done.out) == (2, "")
+    first, second = done.err.splitlines()
+    assert first.startswith("HW-")
+    assert second.startswith("  ")
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+def test_an_error_is_json_too_if_json_was_asked_for(headwater: Run) -> None:
+    done = headwater("build", "/nowhere/at/all", "--json")
+    document = json.loads(done.out)
+    assert document["schema_version"] == 1
+    assert document["status"] == "failed"
+    assert document["error"]["code"] == "HW-CONFIG-005"
+    assert done.err.startswith("HW-CONFIG-005")
+
+
+def test_debug_shows_the_trace(headwater: Run) -> None:
+    done = headwater("build", "/nowhere/at/all", "--debug")
+    assert "Traceback (most recent call last)" in done.err
+    assert done.err.splitlines()[-2].startswith("HW-CONFIG-005")
+
+
+def test_a_reader_that_goes_away_is_no_reason_for_a_trace(headwater: Run) -> None:
+    assert headwater("--help").code == 0
+    pipe = subprocess.run(
+        f"{sys.executable} -m headwater build --help | true",  # noqa: S602  a shell's pipe is what is tested
+        shell=True,
+        capture_output=True,
+        check=False,
+    )
+    assert b"Traceback" not in pipe.stderr

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import headwater as library
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from conftest import Finished
+    from headwater.runtime import SessionRuntime
+
+Run = Callable[..., "Finished"]
+
+
+def test_what_init_writes_builds_as_it_is(headwater: Run, tmp_path: Path, runtime: SessionRuntime) -> None:
+    folder = tmp_path / "shop"
+    done = headwater("init", folder)
+    assert (done.code, done.err) == (0, "")
+    assert f"headwater build {folder}" in done.out
+    outcome = library.open(folder, settings={"driver_memory": "1g"}).build()
+    assert outcome.status == "done", outcome.error
+    assert {table.name: table.rows for table in outcome.tables} == {"busiest_pages": 3, "visitors": 3}
+    with runtime.checkout() as session:
+        path = folder / ".headwater" / "tables" / "visitors"
+        rows = session.spark.read.format("delta").load(str(path)).collect()
+    assert sorted(tuple(row) for row in rows) == [("ada", 2, 60), ("ben", 1, 7), ("cleo", 1, 95)]
+
+
+def test_nothing_is_written_over(headwater: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    for target in (tmp_path, tmp_path / "mine.txt"):
+        done = headwater("init", target)
+        assert done.code == 2
+        assert done.err.startswith("HW-CONFIG-007")
+    assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_json_lists_the_files(headwater: Run, tmp_path: Path) -> None:
+    done = headwater("init", "--json", tmp_path / "new")
+    document = json.loads(done.out)
+    assert all((tmp_path / "new" / name).is_file() for name in document["files"])
+
+
+def test_a_folder_that_cannot_be_made_is_a_typed_error(headwater: Run) -> None:
+    done = headwater("init", "/proc/headwater")
+    assert done.code == 1
+    assert done.err.startswith("HW-RUN-001")

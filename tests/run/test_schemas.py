@@ -1,0 +1,94 @@
+"""A view that asks for a schema: by the engine the first time, from the record afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headwater
+from headwater.artifacts import read_manifest
+from headwater.run import Progress, RunOutcome
+from headwater.run import sessions as sessions_module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from headwater.runtime import SessionRuntime
+
+SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+VIEWS = """import headwater
+from pyspark.sql import functions as F
+
+headwater.source("people", path="people.csv", format="csv", schema="{schema}", options={{"header": "true"}})
+
+@headwater.view
+def trimmed(from_sql):
+    texts = [field.name for field in from_sql.schema.fields if field.dataType.simpleString() == "string"]
+    return from_sql.withColumns({{name: F.trim(name) for name in texts}})
+
+@headwater.table
+def wide(trimmed):
+    return trimmed.select(*[F.col(name).alias(name.upper()) for name in trimmed.columns])
+"""
+
+
+@pytest.fixture
+def folder(project_folder: Callable[..., Path]) -> Path:
+    folder = project_folder(
+        v_py=VIEWS.format(schema="id INT, name STRING"),
+        from_sql_sql="SELECT *, id + 1 AS next_id FROM people",
+    )
+    (folder / "people.csv").write_text("id,name\n1, ada \n")
+    return folder
+
+
+def build(folder: Path) -> RunOutcome:
+    return headwater.open(folder, settings=SETTINGS).build()
+
+
+@pytest.mark.usefixtures("runtime")
+def test_the_engine_is_asked_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = build(folder)
+    assert first.status == "done", first.error
+    manifest = read_manifest(first.manifest)
+    assert len(manifest.schemas) == 2
+    assert len(manifest.sql) == 1
+    assert manifest.sql[0].reads == ("people",)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the engine was asked")
+
+    monkeypatch.setattr(sessions_module, "open_runtime", refuse)
+    assert build(folder).status == "unchanged"
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_recorded_schema_is_not_used_when_what_it_rests_on_changed(folder: Path) -> None:
+    build(folder)
+    (folder / "views" / "v.py").write_text(VIEWS.format(schema="id INT, name STRING, town STRING"))
+    (folder / "people.csv").write_text("id,name,town\n1, ada , rome \n")
+    assert build(folder).status == "done"
+    headers = read_manifest(build(folder).manifest).schemas
+    assert sum('"town"' in record.schema for record in headers) == 2
+
+
+def test_a_column_that_appears_is_seen_downstream(folder: Path, runtime: SessionRuntime) -> None:
+    build(folder)
+    (folder / "views" / "from_sql.sql").write_text("SELECT *, id + 1 AS next_id, 'x' AS extra FROM people")
+    outcome = build(folder)
+    assert [table.action for table in outcome.tables] == ["built"]
+    with runtime.checkout() as session:
+        frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "wide"))
+        assert frame.columns == ["ID", "NAME", "NEXT_ID", "EXTRA"]
+        assert [tuple(row) for row in frame.collect()] == [(1, "ada", 2, "x")]
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_run_tells_why_it_works(folder: Path) -> None:
+    build(folder)
+    (folder / "people.csv").write_text("id,name\n2, bea \n")
+    said: list[Progress] = []
+    headwater.open(folder, settings=SETTINGS).build(listen=said.append)
+    assert "source 'people' changed" in [step.message for step in said]

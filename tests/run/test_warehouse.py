@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import WarehouseNotWritable
+from headwater.run.warehouse import Warehouse
+
+
+def test_the_folder_is_made_and_ignores_itself(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path / "deep" / ".headwater")
+    warehouse.prepare()
+    warehouse.prepare()
+    assert (warehouse.root / ".gitignore").read_text() == "*\n"
+    assert warehouse.table_path("orders") == warehouse.root / "tables" / "orders"
+
+
+@pytest.mark.parametrize("place", ["/proc/headwater", "/sys/kernel/headwater"])
+def test_a_folder_that_cannot_be_made_is_a_typed_error(place: str) -> None:
+    with pytest.raises(WarehouseNotWritable) as caught:
+        Warehouse(Path(place)).prepare()
+    assert place in caught.value.message
+    assert "--warehouse" in caught.value.next_step
+
+
+def test_a_file_in_the_way_is_a_typed_error(tmp_path: Path) -> None:
+    (tmp_path / ".headwater").write_text("")
+    with pytest.raises(WarehouseNotWritable):
+        Warehouse(tmp_path / ".headwater").prepare()
