@@ -110,7 +110,7 @@ def headwater() -> Callable[..., Finished]:
                 environment.pop(name, None)
             else:
                 environment[name] = value
-        command = [str(Path(sys.executable).parent / "headwater"), *map(os.fspath, arguments)]
+        command = [str(Path(sys.executable).parent / "headwater"), *(str(each) for each in arguments)]
         done = subprocess.run(
             command, cwd=cwd, env=environment, capture_output=True, check=False, timeout=240
         )

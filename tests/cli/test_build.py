@@ -97,7 +97,7 @@ def test_bad_definitions_are_one_clear_error_without_spark(
     assert nothing_was_written(folder)
 
 
-BAD_CONFIGURATIONS = {
+BAD_CONFIGURATIONS: dict[str, tuple[str, tuple[str, ...], dict[str, str], str]] = {
     "a typo in TOML": ('[project]\nname = "x\n', (), {}, "HW-CONFIG-001 headwater.toml:2:"),
     "an unknown key": ("[project]\nnmae = 'x'\n", (), {}, "HW-CONFIG-002 headwater.toml:2:"),
     "an unknown setting of a profile": (

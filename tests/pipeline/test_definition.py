@@ -71,7 +71,7 @@ def test_bad_names_and_shapes_are_refused() -> None:
     with pytest.raises(InvalidName):
         source("hw_runs", rows=[], schema="a INT")
     with pytest.raises(InvalidSetting, match="rows or path"):
-        source("x")  # pyright: ignore[reportCallIssue]
+        source("x")  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(InvalidSetting, match="schema"):
         source("x", rows=[])  # pyright: ignore[reportCallIssue]
     with pytest.raises(NotInAView, match="@view"):

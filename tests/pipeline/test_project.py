@@ -35,7 +35,10 @@ def test_an_empty_file_is_a_project(tmp_path: Path) -> None:
 
 
 def test_all_keys_are_read(tmp_path: Path) -> None:
-    text = '[project]\nname = "x"\ndefinitions = ["a", "b.py"]\nprofile = "big"\n[profiles.big]\nmaster = "local[1]"\n'
+    text = (
+        '[project]\nname = "x"\ndefinitions = ["a", "b.py"]\nprofile = "big"\n'
+        '[profiles.big]\nmaster = "local[1]"\n'
+    )
     config = read_project(write(tmp_path, text))
     assert (config.name, config.definitions, config.profile) == ("x", ("a", "b.py"), "big")
     assert config.profiles == {"big": {"master": "local[1]"}}

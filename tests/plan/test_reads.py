@@ -79,7 +79,8 @@ def test_an_analysed_plan_reads_registered_names_and_stops_there(session: RunSes
     session.spark.range(3).selectExpr("id", "id AS k").createOrReplaceTempView("orders")
     session.spark.sql("SELECT * FROM orders WHERE id > 0").createOrReplaceTempView("big")
     frame = session.spark.sql(
-        "WITH c AS (SELECT * FROM big) SELECT a.id, (SELECT max(k) FROM orders) AS m FROM c AS a JOIN big USING (id)"
+        "WITH c AS (SELECT * FROM big) "
+        "SELECT a.id, (SELECT max(k) FROM orders) AS m FROM c AS a JOIN big USING (id)"
     )
     assert names_in_analysed(analysed_tree(frame), "v") == ("big", "orders")
     inner = session.spark.sql("SELECT * FROM big")

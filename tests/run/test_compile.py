@@ -41,7 +41,8 @@ CASES: dict[str, tuple[dict[str, str], str, str | None, int]] = {
     "a missing column": ({"a_sql": "SELECT\n  nope\nFROM VALUES (1) AS t(x)"}, "HW-PLAN-003", "a.sql", 2),
     "a missing column, in Python": (
         {
-            "v_py": f"{HEAD}@headwater.view\ndef a(spark):\n    n = 1\n    return spark.range(3).where(F.col('z') > n)\n"
+            "v_py": f"{HEAD}@headwater.view\ndef a(spark):\n    n = 1\n"
+            "    return spark.range(3).where(F.col('z') > n)\n"
         },
         "HW-PLAN-003",
         "v.py",

@@ -37,7 +37,7 @@ def actions(outcome: RunOutcome) -> dict[str, str]:
 def rows(runtime: SessionRuntime, folder: Path, table: str, *columns: str) -> list[tuple[object, ...]]:
     with runtime.checkout() as session:
         frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / table))
-        return sorted(tuple(row) for row in frame.select(*columns).collect())
+        return sorted(tuple(row[name] for name in columns) for row in frame.select(*columns).collect())
 
 
 @pytest.fixture(scope="module")

@@ -175,13 +175,21 @@ def _path_source(definition: PathDefinition) -> SourceSpec:
     )
 
 
-def build_plan(function: Callable[[Any], DataFrame]) -> PlanBytes:
-    """The plan of a function of the offline session alone, for those who have no project."""
-    with open_offline(_NoSchemas()) as session:
+def build_plan(function: Callable[[Any], DataFrame], schema: StructType | None = None) -> PlanBytes:
+    """The plan of a function of the offline session alone, for those who have no project.
+
+    Every question for a schema is answered with `schema`; without one, asking is refused.
+    """
+    with open_offline(_OneSchema(schema)) as session:
         return build_twice(lambda: function(session), function.__name__)
 
 
-class _NoSchemas:
+class _OneSchema:
+    def __init__(self, schema: StructType | None) -> None:
+        self._schema = schema
+
     def schema_of(self, relation: bytes) -> StructType:
         del relation
-        raise NotInAView(member="a schema", remedy="There is no project here that could tell it.")
+        if self._schema is None:
+            raise NotInAView(member="a schema", remedy="There is no project here that could tell it.")
+        return self._schema

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql.functions import ArrowUDFType, arrow_udf
+from pyspark.sql.types import LongType, StructField, StructType
 
 from headwater.delta import probe_change_feed, probe_commit
 from headwater.errors import HeadwaterError
@@ -22,6 +22,8 @@ from headwater.plan import rehydrate
 from headwater.runtime import RuntimeProfile, engine_error, ignore_notes, open_runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
     from headwater.runtime import Notify, RunSession
@@ -41,6 +43,7 @@ class Capability:
 
 
 Probe = Callable[["RunSession", Path], str]
+_IDS = StructType([StructField("id", LongType())])
 
 
 def probe_query(session: RunSession, _folder: Path) -> str:
@@ -57,8 +60,8 @@ def probe_plan(session: RunSession, _folder: Path) -> str:
 
 
 def probe_arrow_function(session: RunSession, _folder: Path) -> str:
-    """Runs a Python function over Arrow arrays in a worker."""
-    plan = build_plan(_through_arrow)
+    """Runs a Python function over Arrow batches in a worker."""
+    plan = build_plan(_through_arrow, _IDS)
     rows = rehydrate(session, plan.executable, "probe").collect()
     return f"a worker gave back {sorted(int(row['id']) for row in rows)}"
 
@@ -68,12 +71,10 @@ def _three_squares(spark: SparkSession) -> DataFrame:
 
 
 def _through_arrow(spark: SparkSession) -> DataFrame:
-    same = arrow_udf(_same, "BIGINT", ArrowUDFType.SCALAR)
-    return spark.range(3).select(same("id").alias("id"))
+    def same(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
 
-
-def _same(values: Any) -> Any:
-    return values
+    return spark.range(3).mapInArrow(same, _IDS)
 
 
 # name, the public entry point it proves, what does the work, the probe
