@@ -15,7 +15,7 @@ from pyspark.sql.connect.proto import base_pb2
 
 from headwater.errors import Cycle, HeadwaterError, NotAFrame, NotInAView, ViewRaised
 from headwater.names import same_name
-from headwater.pipeline.canonical import PlanBytes, _bytes_of, build_twice
+from headwater.pipeline.canonical import PlanBytes, build_twice, bytes_of_plan
 from headwater.pipeline.definition import (
     Definition,
     FunctionDefinition,
@@ -95,7 +95,7 @@ class _Building:
 
     def schema_of(self, relation: bytes) -> StructType:
         """Answers the offline session; see SchemaSource."""
-        plan = _bytes_of(base_pb2.Plan.FromString(relation))
+        plan = bytes_of_plan(base_pb2.Plan.FromString(relation))
         reached: dict[str, ViewSpec | SourceSpec] = {}
         waiting = [*self._reads(plan)]
         while waiting:

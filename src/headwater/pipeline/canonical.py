@@ -256,6 +256,3 @@ def _check_replayable(plan: base_pb2.Plan) -> None:
                 raise NotInAView(member=member, remedy=remedy)
         elif name == "spark.connect.Aggregate.Pivot" and not value_of(message, "values"):
             raise not_in_a_view("GroupedData.pivot without values")
-
-
-_bytes_of = bytes_of_plan

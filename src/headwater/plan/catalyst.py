@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 Tree = list[dict[str, Any]]
+_DEEPEST_MESSAGE = 4096
 
 
 def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None = None) -> DataFrame:
@@ -36,12 +37,18 @@ def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None
         identity = str(jvm.java.util.UUID.randomUUID())
         holder = connect.service.SessionHolder("headwater", identity, session.jvm_session)
         planner = connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
-        message = jvm.org.apache.spark.connect.proto.Plan.parseFrom(plan)
-        logical = planner.transformRelation(message.getRoot())
+        logical = planner.transformRelation(_message(session, plan).getRoot())
         rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical)
         return DataFrame(rows, session.spark)
     except (PySparkException, Py4JError) as error:
         raise plan_error(error, view, origin) from error
+
+
+def _message(session: RunSession, plan: bytes) -> Any:
+    """Each chained step nests the message deeper; Java's default limit of 100 is some fifty steps."""
+    stream = session.jvm.org.sparkproject.connect.protobuf.CodedInputStream.newInstance(plan)
+    stream.setRecursionLimit(_DEEPEST_MESSAGE)
+    return session.jvm.org.apache.spark.connect.proto.Plan.parseFrom(stream)
 
 
 def empty_relation(session: RunSession, schema: StructType, view: str) -> DataFrame:
