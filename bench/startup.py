@@ -17,50 +17,32 @@ import tempfile
 import time
 from pathlib import Path
 
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from headwater.runtime.archive import make_archive, with_archive
-from headwater.runtime.gateway import open_gateway
-from headwater.runtime.home import headwater_home
-from headwater.runtime.jars import provide_jars
-from headwater.runtime.java import find_java
-from headwater.runtime.jvm import JvmSpec
+from headwater.runtime import RuntimeProfile, open_runtime, prepare_engine
 
 MEASURES = ("session", "first-commit")
 CASES = ("plain", "headwater")
-DELTA = {
+PLAIN = {
     "spark.master": "local[*]",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
-TUNED = DELTA | {
-    "spark.databricks.delta.snapshotPartitions": "2",
-    "spark.sql.adaptive.enabled": "true",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-
-
-def engine() -> JvmSpec:
-    """The engine that Headwater's case starts, without its archive."""
-    home, java = headwater_home(), find_java()
-    jars = provide_jars(home, java, notify=print)
-    return JvmSpec(java=java, jars=jars, home=home, memory="1g", settings=tuple(TUNED.items()))
 
 
 def open_plain() -> SparkSession:
     """A session as the manuals make it."""
-    builder = SparkSession.Builder().config("spark.jars", ",".join(str(jar) for jar in engine().jars))
-    for key, value in DELTA.items():
+    builder = SparkSession.Builder().config(
+        "spark.jars", ",".join(map(str, prepare_engine(RuntimeProfile())))
+    )
+    for key, value in PLAIN.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
 def open_headwater() -> SparkSession:
-    """A session on a JVM that Headwater started."""
-    return SparkSession(SparkContext(gateway=open_gateway(with_archive(engine())).py4j))
+    """A session as a run of Headwater gets it."""
+    return open_runtime(RuntimeProfile()).new_session().spark
 
 
 def measure(case: str) -> dict[str, float]:
@@ -91,7 +73,7 @@ def main() -> None:
     if asked.case:
         print(json.dumps(measure(asked.case)))
         return
-    make_archive(engine())
+    prepare_engine(RuntimeProfile(), archive=True)
     taken = [{case: measure_apart(case) for case in CASES} for _ in range(asked.pairs)]
     for name in MEASURES:
         plain, ours = (statistics.median(pair[case][name] for pair in taken) for case in CASES)

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pyspark.sql import DataFrame
 from pyspark.sql.connect.proto import base_pb2
 
-from headwater.errors import Cycle, HeadwaterError, NotAFrame, NotInAView, ViewRaised
+from headwater.errors import (
+    Cycle,
+    HeadwaterError,
+    NotAFrame,
+    NotInAView,
+    RuntimeFailure,
+    UsageError,
+    ViewRaised,
+)
 from headwater.names import same_name
 from headwater.pipeline.canonical import PlanBytes, build_twice, bytes_of_plan
 from headwater.pipeline.definition import (
@@ -117,6 +125,8 @@ class _Building:
             return _path_source(definition)
         try:
             plan = build_twice(lambda: self._frame(definition), definition.name)
+        except (UsageError, RuntimeFailure):
+            raise  # the engine was asked and cannot be had: not the view's fault
         except HeadwaterError as error:
             error.origin = error.origin or user_origin(error, self._root) or definition.origin
             raise

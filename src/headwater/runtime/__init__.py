@@ -5,6 +5,7 @@ TomlSource, check_keys            lines and unknown keys of a TOML file
 identity_of                       what a profile's runtime is, without starting it: RuntimeIdentity
 SettingsSnapshot                  settings that affect results, apart from those that do not
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
+prepare_engine                    what a first start needs, fetched beforehand
 SessionRuntime, RunSession        sessions that are lent for one run
 failure_of, is_engine_failure     what Spark throws, described: Failure
 engine_errors, engine_error       the same as a typed error
@@ -35,6 +36,7 @@ from headwater.runtime.session import (
     identity_of,
     ignore_notes,
     open_runtime,
+    prepare_engine,
 )
 from headwater.runtime.settings import SettingsSnapshot
 from headwater.runtime.storage import StorageProfile, local_path_of, redacted
@@ -75,6 +77,7 @@ __all__ = [
     "is_engine_failure",
     "local_path_of",
     "open_runtime",
+    "prepare_engine",
     "redacted",
     "resolve_profile",
 ]

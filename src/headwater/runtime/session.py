@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from headwater.digest import digest_of
 from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionSnapshot, function_snapshot
-from headwater.runtime.archive import start_archiving_in_background, with_archive
+from headwater.runtime.archive import make_archive, start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
 from headwater.runtime.failures import failure_of, is_engine_failure, silence_query_loggers
 from headwater.runtime.gateway import Gateway, open_gateway
@@ -209,20 +209,34 @@ def close_runtime() -> None:
             application.gateway.close()
 
 
-def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) -> _Application:
+def prepare_engine(
+    profile: RuntimeProfile, notify: Notify = ignore_notes, *, archive: bool = False
+) -> tuple[Path, ...]:
+    """Fetches what a first start needs and returns the jars; with `archive`, makes the class archive too."""
+    spec = _engine_spec(profile, _application_settings(profile), notify)
+    if archive:
+        make_archive(spec)
+    return spec.jars
+
+
+def _engine_spec(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) -> JvmSpec:
     java = find_java()
     home = headwater_home()
     jars = provide_jars(home, java, notify=notify)
-    notify("starting Spark")
-    silence_query_loggers()
     scratch = {"spark.sql.warehouse.dir": Path(tempfile.gettempdir(), "headwater-warehouse").as_uri()}
-    spec = JvmSpec(
+    return JvmSpec(
         java=java,
         jars=jars,
         home=home,
         memory=profile.driver_memory,
         settings=tuple(sorted({**settings, **scratch}.items())),
     )
+
+
+def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) -> _Application:
+    spec = _engine_spec(profile, settings, notify)
+    notify("starting Spark")
+    silence_query_loggers()
     archived = with_archive(spec)
     gateway = open_gateway(archived)
     try:
