@@ -38,6 +38,9 @@ WHOLE = Manifest(
     results_digest="r2",
     settings_results={"spark.sql.ansi.enabled": "true"},
     settings_speed={"spark.master": "local[2]"},
+    storage={"require_local_paths": "false"},
+    cache="snapshot_pinned",
+    function_digest="f1",
     versions={"delta": "4.4.0", "scala": "2.13.18", "spark": "4.2.0"},
     sources=(
         SourceRecord(

@@ -99,6 +99,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     results_digest: str
     settings_results: dict[str, str]
     settings_speed: dict[str, str]
+    storage: dict[str, str]
+    cache: str
+    function_digest: str
     versions: dict[str, str]
     sources: tuple[SourceRecord, ...]
     views: tuple[ViewRecord, ...]

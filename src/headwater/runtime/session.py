@@ -71,12 +71,11 @@ class RuntimeIdentity:
 
 def identity_of(profile: RuntimeProfile) -> RuntimeIdentity:
     """The identity of the runtime that `profile` would open; needs no Java."""
-    storage = profile.storage.identity()
     return RuntimeIdentity(
         settings=snapshot_of(profile),
         functions=function_snapshot(),
         versions=engine_versions(),
-        storage=tuple(sorted((key, digest_of(value)) for key, value in storage.items())),
+        storage=profile.storage.identity(),
         cache=cache_policy(profile.cache),
     )
 

@@ -42,13 +42,10 @@ class StorageProfile:
         log = [(f"spark.delta.{key}", value) for key, value in self.log_store_options]
         return tuple(sorted(data + log))
 
-    def identity(self) -> dict[str, dict[str, str] | bool]:
+    def identity(self) -> tuple[tuple[str, str], ...]:
         """What is hashed and recorded; a rotated secret is the same storage."""
-        return {
-            "options": dict(redacted(self.options)),
-            "log_store_options": dict(redacted(self.log_store_options)),
-            "require_local_paths": self.require_local_paths,
-        }
+        local = (("require_local_paths", str(self.require_local_paths).lower()),)
+        return (*local, *redacted(self.spark_settings()))
 
     def canonical_uri(self, path: str) -> str:
         """One address per place: `file:///a/b` for anything local, the URI without a final slash otherwise.

@@ -1,0 +1,86 @@
+"""Python functions inside views: their code is part of what a view is, and travels with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headwater
+
+if TYPE_CHECKING:
+    from headwater.run import RunOutcome
+    from headwater.runtime import SessionRuntime
+
+MakeProject = Callable[..., Path]
+SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+VIEWS = """import headwater
+import pandas as pd
+from pyspark.sql import functions as F
+from words import shout
+
+headwater.source("names", rows=[("ada",), ("bea",)], schema="name STRING")
+
+@headwater.table
+def loud(names):
+    return names.select(F.udf(shout, "string")("name").alias("name"))
+
+@headwater.table
+def longer(names):
+    @F.pandas_udf("bigint")
+    def length(values: pd.Series) -> pd.Series:
+        return values.str.len()
+    return names.select(length("name").alias("n"))
+"""
+
+
+@pytest.fixture
+def folder(project_folder: MakeProject) -> Path:
+    folder = project_folder(v_py=VIEWS)
+    (folder / "words.py").write_text("END = '!'\ndef shout(word):\n    return word.upper() + END\n")
+    return folder
+
+
+def build(folder: Path) -> RunOutcome:
+    outcome = headwater.open(folder, settings=SETTINGS).build()
+    assert outcome.error is None, outcome.error
+    return outcome
+
+
+def values(runtime: SessionRuntime, folder: Path, table: str, column: str) -> list[object]:
+    with runtime.checkout() as session:
+        frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / table))
+        return sorted(row[column] for row in frame.collect())
+
+
+def test_functions_of_the_project_run_in_workers(folder: Path, runtime: SessionRuntime) -> None:
+    build(folder)
+    assert values(runtime, folder, "loud", "name") == ["ADA!", "BEA!"]
+    assert values(runtime, folder, "longer", "n") == [3, 3]
+    assert build(folder).status == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("word.upper() + END", "word.upper() + END * 2"), ("END = '!'", "END = '!!'")]
+)
+def test_an_edited_helper_is_noticed(folder: Path, runtime: SessionRuntime, old: str, new: str) -> None:
+    """Pickled by reference, the function would look the same; its code and what it names are what counts."""
+    build(folder)
+    words = folder / "words.py"
+    words.write_text(words.read_text().replace(old, new))
+    outcome = build(folder)
+    assert {table.name: table.action for table in outcome.tables} == {"loud": "built", "longer": "skipped"}
+    assert values(runtime, folder, "loud", "name") == ["ADA!!", "BEA!!"]
+
+
+def test_a_function_that_fails_at_work_names_its_line(folder: Path, runtime: SessionRuntime) -> None:
+    assert runtime.profile.is_local
+    words = folder / "words.py"
+    words.write_text("def shout(word):\n    return word.upper() + 3\n")
+    outcome = headwater.open(folder, settings=SETTINGS).build()
+    assert outcome.error is not None
+    assert outcome.error.origin is not None
+    assert (Path(outcome.error.origin.path).name, outcome.error.origin.line) == ("words.py", 2)
+    assert "TypeError" in outcome.error.message
