@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionDefinition, FunctionSnapshot
 from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, identity_of, open_runtime
 from headwater.runtime import session as session_module
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
 
@@ -156,3 +153,11 @@ def test_the_digest_is_equal_on_another_machine(tmp_path: Path) -> None:
     }
     here = identity_of(PROFILE)
     assert digests == {(here.digest, here.results_digest)}
+
+
+def test_a_dead_engine_is_a_typed_error_and_the_next_run_gets_a_new_one() -> None:
+    script = Path(__file__).with_name("dead_engine.py")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ENGINE_GONE\n3\n", "")

@@ -51,6 +51,8 @@ def reason_to_build(view: str, reached: Sequence[str], last: Manifest | None, no
     before = recorded_identities(last) if last else {}
     if view not in before:
         return "new"
+    if last and any(table.name == view and table.pin is None for table in last.tables):
+        return "the last run did not get to it"
     if before[view] != now[view]:
         return "its definition changed"
     changed = [name for name in reached if before.get(name) != now.get(name)]

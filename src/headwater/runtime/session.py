@@ -11,12 +11,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
@@ -111,7 +112,8 @@ class RunSession:
     def release(self) -> None:
         """Forgets the session's views and cuts the reference, so that nothing of the run stays behind."""
         if self._spark is not None:
-            self.jvm_session.sessionState().catalog().clearTempTables()
+            with suppress(Py4JError):  # a JVM that is gone has forgotten already
+                self.jvm_session.sessionState().catalog().clearTempTables()
             self._spark = None
 
 
@@ -148,10 +150,11 @@ class SessionRuntime:
         try:
             yield session
         finally:
-            if before.isDefined():
-                sessions.setActiveSession(before.get())
-            else:
-                sessions.clearActiveSession()
+            with suppress(Py4JError):
+                if before.isDefined():
+                    sessions.setActiveSession(before.get())
+                else:
+                    sessions.clearActiveSession()
             session.release()
 
 
@@ -163,6 +166,11 @@ class _Application:
     context: SparkContext
     root: SparkSession
     settings: dict[str, str]
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the JVM still runs."""
+        return self.gateway.process.poll() is None
 
     def prepare(self, profile: RuntimeProfile, functions: FunctionSnapshot) -> Any:
         """A JVM session with the profile's settings and all functions, to be cloned by runs."""
@@ -190,6 +198,8 @@ def open_runtime(profile: RuntimeProfile, notify: Notify = ignore_notes) -> Sess
     """
     with _lock:
         wanted = _application_settings(profile)
+        if _applications and not _applications[0].is_alive:
+            close_runtime()
         if not _applications:
             _applications.append(_start(profile, wanted, notify))
         application = _applications[0]
@@ -204,8 +214,10 @@ def close_runtime() -> None:
     with _lock:
         while _applications:
             application = _applications.pop()
-            application.context.stop()
-            application.gateway.close()
+            with suppress(Py4JError):
+                application.context.stop()
+            with suppress(Py4JError):
+                application.gateway.close()
 
 
 def prepare_engine(

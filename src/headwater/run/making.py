@@ -1,0 +1,162 @@
+"""Everything that was planned is made, in order: sources that are made once, then each stored view.
+
+It stops at the first failure and says what was made, what failed and what was not reached.
+Not here: one task; and whether there is anything to do at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from headwater.artifacts import TableRecord
+from headwater.delta import find_head
+from headwater.digest import digest_of
+from headwater.errors import HeadwaterError
+from headwater.names import same_name
+from headwater.pipeline import SourceSpec, ViewSpec
+from headwater.plan import rehydrate
+from headwater.run.changes import current_identities, reason_to_build
+from headwater.run.compile import rehydrate_view
+from headwater.run.outcome import Progress
+from headwater.run.pins import made_key
+from headwater.run.tasks import run_task, write_table
+from headwater.runtime import engine_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headwater.artifacts import Manifest
+    from headwater.pipeline import Pipeline
+    from headwater.run.compile import Compiled
+    from headwater.run.outcome import Listener
+    from headwater.run.pins import SourcePins
+    from headwater.run.tasks import TaskContext
+
+
+@dataclass(frozen=True, kw_only=True)
+class MakingRequest:
+    """All that making needs; nothing of it changes while tables are made."""
+
+    context: TaskContext
+    pipeline: Pipeline
+    compiled: Compiled
+    pins: SourcePins
+    last: Manifest | None
+    results_digest: str
+    table_uris: Mapping[str, str]
+    full: bool
+    listen: Listener
+
+
+@dataclass(kw_only=True)
+class Made:
+    """The tables so far, in the order in which they were made, and the failure that ended it."""
+
+    tables: list[TableRecord] = field(default_factory=list[TableRecord])
+    error: HeadwaterError | None = None
+
+
+def make_tables(request: MakingRequest) -> Made:
+    """Makes what is planned; a failure is in what comes back, not raised."""
+    made = Made()
+    for name in request.compiled.order:
+        spec = request.pipeline.spec(name)
+        try:
+            with engine_errors(spec.origin if spec else None):
+                if isinstance(spec, SourceSpec):
+                    _make_source(request, spec)
+                elif isinstance(spec, ViewSpec):
+                    _make_view(request, made, spec)
+        except HeadwaterError as error:
+            made.error = error
+            made.tables += _not_made(request, made, name, error)
+            break
+    return made
+
+
+def _make_source(request: MakingRequest, source: SourceSpec) -> None:
+    if source.kind != "made" or source.plan is None or request.pins.pinned(source).pin is not None:
+        return
+    request.listen(Progress(message=f"making {source.name}", total=len(request.table_uris)))
+    rows = rehydrate(request.context.session, source.plan.executable, source.name, source.origin)
+    uri = request.pins.uri_of(source)
+    pin, _ = write_table(
+        request.context,
+        source.name,
+        rows,
+        uri=uri,
+        key=made_key(source),
+        head=find_head(uri),
+        origin=source.origin,
+    )
+    request.pins.made(source, pin)
+
+
+def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
+    if not view.stored:
+        # Planned over empty stand-ins; now that what it reads is there, it is planned again.
+        rehydrate_view(request.context.session, view).createOrReplaceTempView(view.name)
+        return
+    total = len(request.table_uris)
+    request.listen(Progress(message=view.name, done=len(made.tables), total=total))
+    reached = reached_by(request.compiled, request.pipeline, view.name)
+    table = run_task(
+        request.context,
+        view,
+        uri=request.table_uris[view.name],
+        key=_task_key(request, made, view, reached),
+        reason=_reason(request, view.name, reached),
+        full=request.full,
+    )
+    made.tables.append(table)
+    request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
+
+
+def reached_by(compiled: Compiled, pipeline: Pipeline, name: str) -> list[str]:
+    """Everything a view reads, itself or through views that are not stored; a stored one is a boundary."""
+    by_folded = {same_name(each): each for each in compiled.reads}
+    found: list[str] = []
+    waiting = list(compiled.reads[name])
+    while waiting:
+        each = by_folded[same_name(waiting.pop(0))]
+        if each in found:
+            continue
+        found.append(each)
+        spec = pipeline.spec(each)
+        if isinstance(spec, ViewSpec) and not spec.stored:
+            waiting += compiled.reads[each]
+    return sorted(found)
+
+
+def _task_key(request: MakingRequest, made: Made, view: ViewSpec, reached: list[str]) -> str:
+    """The view's plan, the plans and pins of all it reaches, and the settings: equal keys, equal rows."""
+    pins = {table.name: table.pin for table in made.tables}
+    inputs: dict[str, list[str | int | None]] = {}
+    for name in reached:
+        spec = request.pipeline.spec(name)
+        pin = pins.get(name)
+        if isinstance(spec, SourceSpec):
+            inputs[name] = request.pins.pinned(spec).identity
+        elif spec is not None:
+            inputs[name] = [pin.version, pin.digest] if pin else [spec.digest]
+    return digest_of(["view", view.digest, request.results_digest, inputs])
+
+
+def _reason(request: MakingRequest, view: str, reached: list[str]) -> str:
+    if request.full:
+        return "asked for in full"
+    sources = [request.pins.pinned(source) for source in request.pipeline.sources]
+    return reason_to_build(view, reached, request.last, current_identities(request.pipeline, sources))
+
+
+def _not_made(request: MakingRequest, made: Made, failed: str, error: HeadwaterError) -> list[TableRecord]:
+    """The failed table and those behind it; the failure of a source or of an unstored view reaches all."""
+    done = {table.name for table in made.tables}
+    left = [name for name in request.compiled.order if name in request.table_uris and name not in done]
+    return [
+        TableRecord(name=name, action="failed", reason=str(error))
+        if name == failed
+        else TableRecord(name=name, action="skipped", reason=f"not reached: '{failed}' failed")
+        for name in left
+    ]
