@@ -7,7 +7,7 @@ from py4j.protocol import Py4JNetworkError
 
 from headwater.errors import EngineFailed
 from headwater.origin import Origin
-from headwater.runtime import RunSession, engine_errors, failure_of, is_engine_failure
+from headwater.runtime import ENGINE_EXCEPTIONS, RunSession, engine_errors, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ def test_a_python_function_leads_to_its_line(session: RunSession) -> None:
 
 def test_a_raw_java_error_is_understood_too(session: RunSession) -> None:
     error = caught(lambda: session.jvm.java.lang.Integer.parseInt("x"))
-    assert is_engine_failure(error)
+    assert isinstance(error, ENGINE_EXCEPTIONS)
     failure = failure_of(error)
     assert failure.java_class == "java.lang.NumberFormatException"
     assert 'For input string: "x"' in failure.detail

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-
 from headwater.delta.head import LogHead, find_head, read_commit
 from headwater.delta.mutation import Mutation, Overwrite, note_of
 from headwater.delta.receipt import Outcome, Receipt
 from headwater.errors import CommitConflict, EngineFailed
-from headwater.runtime import engine_error, failure_of, local_path_of
+from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of, local_path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -63,7 +60,7 @@ def commit_mutation(mutation: Mutation, rows: DataFrame, origin: Origin | None =
         writer = writer.option("overwriteSchema", "true")
     try:
         writer.save(path)
-    except (PySparkException, Py4JError) as error:
+    except ENGINE_EXCEPTIONS as error:
         raise _write_error(error, path, origin) from error
     landed = _find_commit(mutation)
     if landed is None:

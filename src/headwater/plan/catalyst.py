@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.connect.proto import base_pb2, relations_pb2
 
 from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
 from headwater.origin import Origin
-from headwater.runtime import engine_error, failure_of
+from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -40,7 +38,7 @@ def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None
         logical = planner.transformRelation(_message(session, plan).getRoot())
         rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical)
         return DataFrame(rows, session.spark)
-    except (PySparkException, Py4JError) as error:
+    except ENGINE_EXCEPTIONS as error:
         raise plan_error(error, view, origin) from error
 
 
@@ -79,7 +77,7 @@ def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None 
             raise NotInAView(
                 member=f"the SQL command {kind}", remedy="A SQL file is one SELECT.", origin=origin
             )
-    except (PySparkException, Py4JError) as error:
+    except ENGINE_EXCEPTIONS as error:
         raise plan_error(error, view, origin) from error
     return tree
 

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql.types import LongType, StructField, StructType
 
 from headwater.delta import probe_change_feed, probe_commit
 from headwater.errors import HeadwaterError
 from headwater.pipeline import build_plan
 from headwater.plan import rehydrate
-from headwater.runtime import RuntimeProfile, engine_error, ignore_notes, open_runtime
+from headwater.runtime import ENGINE_EXCEPTIONS, RuntimeProfile, engine_error, ignore_notes, open_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,5 +122,5 @@ def _tried(probe: Probe, session: RunSession, folder: Path) -> tuple[str | None,
         return probe(session, folder), None
     except HeadwaterError as error:
         return None, str(error)
-    except (PySparkException, Py4JError) as error:
+    except ENGINE_EXCEPTIONS as error:
         return None, str(engine_error(error))

@@ -26,7 +26,7 @@ from headwater.plan import (
     plan_error,
     rehydrate,
 )
-from headwater.runtime import engine_errors, is_engine_failure
+from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,10 +120,8 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
     if view.stored:
         try:
             _register_planned(session, view.name, frame)
-        except Exception as error:
-            if is_engine_failure(error):
-                raise plan_error(error, view.name, view.origin) from error
-            raise
+        except ENGINE_EXCEPTIONS as error:
+            raise plan_error(error, view.name, view.origin) from error
     else:
         with engine_errors(view.origin):
             frame.createOrReplaceTempView(view.name)

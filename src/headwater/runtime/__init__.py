@@ -7,7 +7,7 @@ SettingsSnapshot                  settings that affect results, apart from those
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 prepare_engine                    what a first start needs, fetched beforehand
 SessionRuntime, RunSession        sessions that are lent for one run
-failure_of, is_engine_failure     what Spark throws, described: Failure
+failure_of, ENGINE_EXCEPTIONS     what Spark throws, described: Failure
 engine_errors, engine_error       the same as a typed error
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
 headwater_home                    the cache folder
@@ -16,7 +16,7 @@ CachePolicy, cache_policy         how long a session believes what it saw, by Ca
 """
 
 from headwater.runtime.cache import CachePolicy, cache_policy
-from headwater.runtime.failures import Failure, engine_error, engine_errors, failure_of, is_engine_failure
+from headwater.runtime.failures import ENGINE_EXCEPTIONS, Failure, engine_error, engine_errors, failure_of
 from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import Jar
 from headwater.runtime.profile import (
@@ -49,6 +49,7 @@ from headwater.runtime.versions import (
 
 __all__ = [
     "DEFAULT_PROFILE",
+    "ENGINE_EXCEPTIONS",
     "CachePolicy",
     "CacheProfile",
     "DependencyManifest",
@@ -74,7 +75,6 @@ __all__ = [
     "headwater_home",
     "identity_of",
     "ignore_notes",
-    "is_engine_failure",
     "local_path_of",
     "open_runtime",
     "prepare_engine",

@@ -5,6 +5,7 @@ Not here: what a Delta conflict means; `delta` decides that from the description
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,20 +42,27 @@ class Failure:
     line_in_sql: int = 0
 
 
-def silence_query_loggers() -> None:
-    """PySpark prints each query error on stderr as it is made; here the typed error is what people see."""
+def silence_engine_loggers() -> None:
+    """PySpark and py4j print errors on stderr as they meet them; here the typed error is what people see."""
     for name in _QUERY_LOGGERS:
         PySparkLogger.getLogger(name).disabled = True
+    # py4j logs a lost connection and a Ctrl-C on the root logger itself.
+    root = logging.getLogger()
+    if _not_from_py4j not in root.filters:
+        root.addFilter(_not_from_py4j)
 
 
-def is_engine_failure(error: BaseException) -> bool:
-    """Whether an exception comes from Spark, Delta or the bridge to them."""
-    return isinstance(error, PySparkException | Py4JError)
+def _not_from_py4j(record: logging.LogRecord) -> bool:
+    return record.module not in {"java_gateway", "clientserver"}
+
+
+# What comes from Spark, Delta or the bridge to them; a JVM that is gone refuses the connection.
+ENGINE_EXCEPTIONS = (PySparkException, Py4JError, ConnectionError)
 
 
 def failure_of(error: BaseException) -> Failure:
     """The condition, SQLSTATE, Java class, words and place of an engine's exception."""
-    if isinstance(error, Py4JNetworkError):
+    if _is_gone(error):
         return Failure(detail="the Spark process ended or does not answer", condition="ENGINE_GONE")
     if isinstance(error, Py4JJavaError):
         return _of_throwable(error.java_exception)
@@ -71,7 +79,7 @@ def engine_errors(origin: Origin | None = None, remedy: str | None = None) -> Ge
     """Within it, what the engine throws is raised as EngineFailed, with the user's place if there is one."""
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except ENGINE_EXCEPTIONS as error:
         raise engine_error(error, origin, remedy) from error
 
 
@@ -89,6 +97,14 @@ def engine_error(
         java_class=failure.java_class,
         **words,
     )
+
+
+def _is_gone(error: BaseException) -> bool:
+    """A lost connection is often just an error without an answer: no Java exception, no trace, no name."""
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        return True
+    is_bare = type(error) is Py4JError
+    return is_bare and "Trace:" not in str(error) and "does not exist" not in str(error)
 
 
 def _of_throwable(throwable: Any) -> Failure:

@@ -17,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
@@ -26,7 +25,7 @@ from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionSnapshot, function_snapshot
 from headwater.runtime.archive import make_archive, start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
-from headwater.runtime.failures import failure_of, is_engine_failure, silence_query_loggers
+from headwater.runtime.failures import ENGINE_EXCEPTIONS, failure_of, silence_engine_loggers
 from headwater.runtime.gateway import Gateway, open_gateway
 from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import provide_jars
@@ -112,7 +111,7 @@ class RunSession:
     def release(self) -> None:
         """Forgets the session's views and cuts the reference, so that nothing of the run stays behind."""
         if self._spark is not None:
-            with suppress(Py4JError):  # a JVM that is gone has forgotten already
+            with suppress(*ENGINE_EXCEPTIONS):  # a JVM that is gone has forgotten already
                 self.jvm_session.sessionState().catalog().clearTempTables()
             self._spark = None
 
@@ -150,7 +149,7 @@ class SessionRuntime:
         try:
             yield session
         finally:
-            with suppress(Py4JError):
+            with suppress(*ENGINE_EXCEPTIONS):
                 if before.isDefined():
                     sessions.setActiveSession(before.get())
                 else:
@@ -169,8 +168,12 @@ class _Application:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the JVM still runs."""
-        return self.gateway.process.poll() is None
+        """Whether the JVM still answers."""
+        try:
+            jvm: Any = self.gateway.py4j.jvm
+            return jvm.java.lang.System.nanoTime() is not None
+        except ENGINE_EXCEPTIONS:
+            return False
 
     def prepare(self, profile: RuntimeProfile, functions: FunctionSnapshot) -> Any:
         """A JVM session with the profile's settings and all functions, to be cloned by runs."""
@@ -214,9 +217,12 @@ def close_runtime() -> None:
     with _lock:
         while _applications:
             application = _applications.pop()
-            with suppress(Py4JError):
+            with suppress(*ENGINE_EXCEPTIONS):
                 application.context.stop()
-            with suppress(Py4JError):
+            # With a JVM that is gone, PySpark's own stop ends before it gets here.
+            SparkContext._active_spark_context = None
+            application.context._jsc = None
+            with suppress(*ENGINE_EXCEPTIONS):
                 application.gateway.close()
 
 
@@ -247,7 +253,7 @@ def _engine_spec(profile: RuntimeProfile, settings: dict[str, str], notify: Noti
 def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) -> _Application:
     spec = _engine_spec(profile, settings, notify)
     notify("starting Spark")
-    silence_query_loggers()
+    silence_engine_loggers()
     archived = with_archive(spec)
     gateway = open_gateway(archived)
     try:
@@ -257,7 +263,7 @@ def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) ->
         root = SparkSession(context)
     except BaseException as error:
         gateway.close()
-        if is_engine_failure(error):
+        if isinstance(error, ENGINE_EXCEPTIONS):
             raise EngineStartFailed(detail=failure_of(error).detail, log=str(gateway.log)) from error
         raise
     atexit.register(close_runtime)
