@@ -217,9 +217,9 @@ def close_runtime() -> None:
     with _lock:
         while _applications:
             application = _applications.pop()
-            with suppress(*ENGINE_EXCEPTIONS):
+            if application.is_alive:
                 application.context.stop()
-            # With a JVM that is gone, PySpark's own stop ends before it gets here.
+            # What PySpark's own stop does last, and cannot do with a JVM that is gone.
             SparkContext._active_spark_context = None
             application.context._jsc = None
             with suppress(*ENGINE_EXCEPTIONS):
