@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -151,6 +155,27 @@ def test_without_java_the_first_build_says_what_to_install(
     done = headwater("build", folder, PATH=str(tmp_path), JAVA_HOME=None)
     assert done.code == 1
     assert done.err.splitlines()[-2].startswith("HW-RUNTIME-001")
+    assert nothing_was_written(folder)
+
+
+def test_ctrl_c_stops_in_order(project_folder: MakeProject) -> None:
+    folder = project_folder(v_sql="-- headwater: table\nSELECT 1 AS x")
+    # A runner in the background ignores Ctrl-C, and so would its children.
+    script = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from headwater.cli import main; main()"
+    )
+    command = [sys.executable, "-c", script, "build", str(folder)]
+    environment = {**os.environ, "HEADWATER_ARCHIVE": "off"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(3)]
+        assert said[-1] == "starting Spark\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert process.wait(60) == 130
+    assert rest == "Stopped. No table is half written; build again to go on.\n"
     assert nothing_was_written(folder)
 
 

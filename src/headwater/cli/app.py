@@ -61,7 +61,6 @@ def main() -> NoReturn:
         words = getattr(error, "format_message", error.__str__)()
         code = _report(WrongUsage(detail=words.rstrip("."), command=command))
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("Stopped. No table is half written; build again to go on.\n")
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader went away; Python would complain once more while it flushes.
@@ -71,6 +70,8 @@ def main() -> NoReturn:
         defect = Defect(detail=f"{type(error).__name__}: {error}")
         defect.__cause__ = error
         code = _report(defect)
+    if code == INTERRUPTED:  # typer makes this code of a Ctrl-C, too
+        sys.stderr.write("Stopped. No table is half written; build again to go on.\n")
     sys.exit(code if isinstance(code, int) else 0)
 
 
