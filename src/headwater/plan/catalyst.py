@@ -94,18 +94,10 @@ def plan_error(
     """The typed error for what Spark says of a plan it cannot use."""
     failure = failure_of(error)
     place = failure.call_site or _in_text(origin, failure.line_in_sql)
-    kind = (failure.java_class or "").rpartition(".")[2]
-    if kind == "ParseException":
-        return SqlSyntax(
-            view=view,
-            detail=failure.detail,
-            condition=failure.condition,
-            sql_state=failure.sql_state,
-            origin=place,
-        )
     if failure.condition == "ENGINE_GONE":
         return engine_error(error, place)
-    return AnalysisFailed(
+    is_syntax = (failure.java_class or "").endswith(".ParseException")
+    return (SqlSyntax if is_syntax else AnalysisFailed)(
         view=view,
         detail=failure.detail,
         condition=failure.condition,
