@@ -33,6 +33,10 @@ def test_an_error_survives_a_process_boundary() -> None:
     assert (error.path, error.version, error.origin, error.exit_code) == ("p", 3, Origin("x", 1), 3)
 
 
+def test_a_message_is_one_line() -> None:
+    assert UnknownTable(view="a\nb", name="c").message.startswith("'a b' reads")
+
+
 def test_braces_in_a_value_are_left_alone() -> None:
     assert "{x}" in UnknownTable(view="{x}", name="y").message
 

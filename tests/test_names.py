@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidName
-from headwater.names import SnapshotKey, TablePin, check_name, same_name
+from headwater.names import TablePin, check_name, same_name
 
 
 @pytest.mark.parametrize("name", ["orders", "Orders2", "a", "x" * 128])
@@ -41,6 +41,9 @@ def test_case_does_not_matter(name: str) -> None:
     assert same_name(name) == same_name(name.upper()) == same_name(name.lower())
 
 
-def test_a_pin_has_a_key() -> None:
-    pin = TablePin(name="orders", uri="file:///lake/orders", version=3, digest="d")
-    assert pin.key == SnapshotKey("file:///lake/orders", 3)
+def test_pins_sort_by_name_then_place_then_version() -> None:
+    pins = [
+        TablePin(name=name, uri="u", version=version, digest="d")
+        for name, version in (("b", 0), ("a", 1), ("a", 0))
+    ]
+    assert [(pin.name, pin.version) for pin in sorted(pins)] == [("a", 0), ("a", 1), ("b", 0)]

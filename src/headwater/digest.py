@@ -10,7 +10,10 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Plain: TypeAlias = "bool | int | float | str | bytes | Sequence[Plain] | Mapping[str, Plain] | None"
 
@@ -51,6 +54,12 @@ def digest_of(value: Plain) -> str:
 def digest_of_bytes(content: bytes) -> str:
     """The sha256 of raw bytes (a file's, a commit's), in hex."""
     return hashlib.sha256(content).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """The sha256 of a file's content, in hex, read in pieces."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _framed(kind: bytes, content: bytes) -> bytes:

@@ -41,7 +41,8 @@
     │   ├── CommitConflict            HW-DELTA-003  another writer was first
     │   ├── RemoteRefused             HW-DELTA-004  require_local_paths and a remote address
     │   ├── VersionNotFound           HW-DELTA-005
-    │   └── SourceUnreadable          HW-DELTA-006  a file source that is missing or unreadable
+    │   ├── SourceUnreadable          HW-DELTA-006  a file source that is missing or unreadable
+    │   └── NotStorable               HW-DELTA-007  a column that a Delta table cannot have
     ├── RunError                      the run cannot go on
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
@@ -106,7 +107,8 @@ class HeadwaterError(Exception):
 def _worded(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(str(part) for part in value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return "" if value is None else str(value)
+    text = "" if value is None else str(value)
+    return " ".join(text.split()) if "\n" in text else text  # a message is one line
 
 
 @dataclass(kw_only=True, eq=False)
@@ -571,6 +573,18 @@ class SourceUnreadable(DeltaError):
     source: str
     path: str
     detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NotStorable(DeltaError):
+    """A stored view with a column that a Delta table cannot have."""
+
+    code: ClassVar[str] = "HW-DELTA-007"
+    says: ClassVar[str] = "'{view}' cannot be stored: its column '{column}' {complaint}"
+    advises: ClassVar[str] = "Give the column a name with alias(...) or AS, or cast it."
+    view: str
+    column: str
+    complaint: str
 
 
 # --- runs ----------------------------------------------------------------------------------------------

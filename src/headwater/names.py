@@ -23,14 +23,6 @@ def same_name(name: str) -> str:
     return name.casefold()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SnapshotKey:
-    """One table at one version: the canonical address and the number."""
-
-    canonical_uri: str
-    version: int
-
-
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class TablePin:
     """A dataset as a run saw it: its version, and the digest that tells it from a table made anew.
@@ -43,8 +35,3 @@ class TablePin:
     uri: str
     version: int
     digest: str
-
-    @property
-    def key(self) -> SnapshotKey:
-        """The pin without its proof."""
-        return SnapshotKey(self.uri, self.version)

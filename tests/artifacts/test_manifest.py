@@ -49,7 +49,7 @@ WHOLE = Manifest(
             digest="s1",
             pin=PIN,
             path="data/customers.csv",
-            files=(FileRecord(path="", size=9, modified_ns=1, sha256="f"),),
+            files=(FileRecord(path="", size=9, changed_ns=1, sha256="f"),),
         ),
     ),
     views=(

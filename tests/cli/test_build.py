@@ -128,6 +128,15 @@ def test_bad_configuration_exits_with_two(headwater: Run, project_folder: MakePr
     assert nothing_was_written(folder)
 
 
+def test_what_a_view_prints_stays_out_of_the_json(headwater: Run, project_folder: MakeProject) -> None:
+    view = "@headwater.view\ndef a(spark):\n    print('hello')\n    return spark.nothing\n"
+    text = f"{HEAD}print('loading')\n{view}"
+    done = headwater("build", project_folder(v_py=text), "--json")
+    assert json.loads(done.out)["status"] == "failed"
+    assert "loading" in done.err
+    assert "hello" in done.err
+
+
 def test_a_file_name_that_is_no_text_is_one_clear_error(headwater: Run, project_folder: MakeProject) -> None:
     folder = project_folder(v_sql="SELECT 1 AS x")
     Path(os.fsdecode(os.fsencode(folder) + b"/views/\xff\xfe.sql")).write_text("SELECT 1")
@@ -180,7 +189,6 @@ def test_ctrl_c_stops_in_order(project_folder: MakeProject) -> None:
 
 
 def test_what_only_spark_can_find_is_one_clear_error_too(headwater: Run, project_folder: MakeProject) -> None:
-    """One process: the file is replaced and built again in a loop of cases would cost a JVM each."""
     folder = project_folder(a_sql="SELECT * FROM b", b_sql="SELECT 1 AS x FROM\n)")
     done = headwater("build", ".", cwd=folder)
     assert done.code == 1

@@ -47,5 +47,5 @@ def test_json_lists_the_files(headwater: Run, tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_a_typed_error(headwater: Run) -> None:
     done = headwater("init", "/proc/headwater")
-    assert done.code == 1
-    assert done.err.startswith("HW-RUN-001")
+    assert done.code == 2
+    assert done.err.startswith("HW-CONFIG-003")

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import Py4JNetworkError
+from pyspark.sql import DataFrameWriter
 
 from headwater.delta import Append, CommitNote, Overwrite, commit_mutation, read_head, read_pinned
 from headwater.errors import CommitConflict, EngineFailed
@@ -78,6 +80,20 @@ def test_two_that_make_one_table_do_not_both_think_they_did(session: RunSession,
     with pytest.raises(CommitConflict):
         commit_mutation(overwrite(tmp_path, -1, "loser"), session.spark.range(9))
     assert rows_at(session, tmp_path) == [0, 1, 2]
+
+
+def test_a_commit_that_landed_is_a_commit_even_if_the_bridge_broke(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = DataFrameWriter.save
+
+    def save_and_break(writer: DataFrameWriter, path: str) -> None:
+        save(writer, path)
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    monkeypatch.setattr(DataFrameWriter, "save", save_and_break)
+    receipt = commit_mutation(overwrite(tmp_path, -1, "one"), session.spark.range(3))
+    assert (receipt.outcome, receipt.pin.version, receipt.rows) == ("committed", 0, 3)
 
 
 def test_a_write_leaves_no_setting_behind(session: RunSession, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,15 +28,16 @@ def test_a_pin_changes_with_content_and_only_with_content(tmp_path: Path) -> Non
     assert pin_files("t", tmp_path.as_uri()).pin != first.pin
 
 
-def test_a_file_that_looks_as_recorded_is_not_hashed_again(tmp_path: Path) -> None:
+def test_a_file_as_recorded_is_not_hashed_again_and_a_forged_time_does_not_help(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("1\n")
     first = pin_files("t", file.as_uri())
+    recorded = [replace(each, sha256="recorded") for each in first.files]
+    assert pin_files("t", file.as_uri(), recorded).files == tuple(recorded)
     facts = file.stat()
     file.write_text("2\n")
     os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    assert pin_files("t", file.as_uri(), first.files).pin == first.pin
-    assert pin_files("t", file.as_uri()).pin != first.pin
+    assert pin_files("t", file.as_uri(), first.files).pin != first.pin
 
 
 def test_exactly_the_pinned_files_are_read(session: RunSession, tmp_path: Path) -> None:
@@ -45,6 +47,25 @@ def test_exactly_the_pinned_files_are_read(session: RunSession, tmp_path: Path) 
     rows = read_files(session, pinned, file_format="csv", schema="id INT", options=[("header", "true")])
     assert [row["id"] for row in rows.collect()] == [1]
     assert rows.schema.simpleString() == "struct<id:int>"
+
+
+def test_folders_can_be_columns_and_hidden_ones_are_left_out(session: RunSession, tmp_path: Path) -> None:
+    for name in ("k=1/x.csv", "k=2/x.csv", "_temporary/0/x.csv", ".hidden/x.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{len(name)}\n")
+    pinned = pin_files("t", tmp_path.as_uri())
+    assert [file.path for file in pinned.files] == ["k=1/x.csv", "k=2/x.csv"]
+    rows = read_files(session, pinned, file_format="csv", schema="v INT, k INT", options=[]).collect()
+    assert sorted((row["v"], row["k"]) for row in rows) == [(9, 1), (9, 2)]
+
+
+def test_a_name_is_no_pattern(session: RunSession, tmp_path: Path) -> None:
+    root = tmp_path / "g[1]{a}"
+    root.mkdir()
+    for number, name in enumerate(("a[1].csv", "a1.csv", "b*.csv", "c\\?.csv")):
+        (root / name).write_text(f"{number}\n")
+    rows = read_files(session, pin_files("t", root.as_uri()), file_format="csv", schema="v INT", options=[])
+    assert sorted(row["v"] for row in rows.collect()) == [0, 1, 2, 3]
 
 
 def test_one_file_is_a_listing_too(session: RunSession, tmp_path: Path) -> None:

@@ -120,6 +120,12 @@ def test_a_version_just_made_is_remembered(tmp_path: Path, session: RunSession) 
     assert latest.pin("t", tmp_path.as_uri()) == new
 
 
+def test_two_names_may_stand_for_one_table(tmp_path: Path, session: RunSession) -> None:
+    write(session, tmp_path, 1)
+    latest = LatestVersions(cache_policy("snapshot_pinned"), FixedClock())
+    assert [latest.pin(name, tmp_path.as_uri()).name for name in ("a", "b")] == ["a", "b"]
+
+
 def test_a_missing_table_is_a_typed_error(tmp_path: Path) -> None:
     with pytest.raises(NotADeltaTable):
         LatestVersions(cache_policy("snapshot_pinned"), FixedClock()).pin("t", (tmp_path / "x").as_uri())

@@ -1,16 +1,31 @@
 from __future__ import annotations
 
+import importlib
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
+from pyspark.sql.connect.proto import base_pb2
 from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.utils import is_remote
 
-from headwater.errors import Cycle, HeadwaterError, NotAFrame, NotInAView, ViewNotReproducible, ViewRaised
+from headwater.errors import (
+    Cycle,
+    FunctionNotIdentifiable,
+    HeadwaterError,
+    NotAFrame,
+    NotInAView,
+    UnknownSetting,
+    ViewNotReproducible,
+    ViewRaised,
+)
 from headwater.pipeline import (
     Pipeline,
     PlanBytes,
@@ -21,6 +36,7 @@ from headwater.pipeline import (
     open_definitions,
     read_project,
 )
+from headwater.pipeline.messages import messages_of, value_of
 
 MakeProject = Callable[..., Path]
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"
@@ -171,3 +187,248 @@ def test_a_function_alone_can_be_built() -> None:
     assert build_plan(lambda spark: spark.range(3)).digest == build_plan(lambda spark: spark.range(3)).digest
     with pytest.raises(NotInAView, match="schema"):
         build_plan(lambda spark: spark.table("x").select(*spark.table("x").columns))
+
+
+# --- what files make as they are imported ---
+
+MADE_AT_IMPORT = f"""{HEAD}import pandas as pd
+from pyspark.sql import SparkSession, Window
+
+headwater.source("orders", rows=[("a", 1), ("a", 2), ("b", -1)], schema="k STRING, n INT")
+BIG = F.col("n") > 0
+W = Window.partitionBy("k").orderBy("n")
+HERE = SparkSession.builder.getOrCreate()
+
+@F.udf("string")
+def shout(word):
+    return word.upper() + "!"
+
+@F.pandas_udf("bigint")
+def length(words: pd.Series) -> pd.Series:
+    return words.str.len()
+
+@headwater.table
+def loud(orders, spark):
+    assert HERE is spark
+    numbered = orders.where(BIG).withColumn("i", F.row_number().over(W))
+    return numbered.select(shout("k").alias("k"), length("k").alias("l"), "i")
+"""
+
+
+def test_functions_columns_and_windows_may_be_made_at_import(project_folder: MakeProject) -> None:
+    folder = project_folder(v_py=MADE_AT_IMPORT)
+    first = spec(built(folder), "loud").digest
+    assert spec(built(folder), "loud").digest == first
+    for old, new in (('"!"', '"?"'), ('F.col("n") > 0', 'F.col("n") > 1'), ('orderBy("n")', 'orderBy("k")')):
+        changed = built(project_folder(v_py=MADE_AT_IMPORT.replace(old, new)))
+        assert spec(changed, "loud").digest != first
+    assert not is_remote()
+
+
+def test_two_threads_open_projects_and_plans_without_waiting_forever(project_folder: MakeProject) -> None:
+    folder = project_folder(v_py=MADE_AT_IMPORT)
+
+    def both(number: int) -> str:
+        if number % 2:
+            return spec(built(folder), "loud").digest
+        return build_plan(lambda _: (built(folder), _.range(3))[1]).digest
+
+    with ThreadPoolExecutor(4) as threads:
+        digests = list(threads.map(both, range(8), timeout=60))
+    assert len(set(digests)) == 2
+
+
+def test_a_schema_is_not_known_at_import(project_folder: MakeProject) -> None:
+    text = f"{HEAD}from pyspark.sql import SparkSession\nX = SparkSession.active().table('t').columns\n"
+    with pytest.raises(NotInAView, match="a schema") as caught:
+        built(project_folder(v_py=text))
+    assert caught.value.origin is not None
+    assert caught.value.origin.line == 4
+
+
+# --- settings ---
+
+MOMENTS = f"""{HEAD}import datetime as dt
+headwater.source("moments", rows=[(dt.datetime(2026, 1, 1, 12),)], schema="t TIMESTAMP")
+
+@headwater.view
+def later(moments):
+    return moments.where(F.col("t") > dt.datetime(2026, 1, 1, 12)).limit(1)
+
+@headwater.view
+def zone(moments, spark):
+    return moments.withColumn("z", F.lit(spark.conf.get("spark.sql.session.timeZone")))
+"""
+TOKYO = {"spark.sql.session.timeZone": "Asia/Tokyo"}
+
+
+def digests(pipeline: Pipeline) -> dict[str, str]:
+    return {each.name: each.digest for each in (*pipeline.views, *pipeline.sources)}
+
+
+def built_in(folder: Path, settings: Mapping[str, str] | None) -> dict[str, str]:
+    with open_definitions(read_project(folder)) as loaded:
+        return digests(build_pipeline(loaded, Oracle(), settings=settings))
+
+
+def test_the_profiles_settings_are_the_views_settings(project_folder: MakeProject) -> None:
+    folder = project_folder(v_py=MOMENTS)
+    utc, tokyo = built_in(folder, None), built_in(folder, TOKYO)
+    assert all(utc[name] != tokyo[name] for name in ("later", "moments", "zone"))
+    aware = MOMENTS.replace("1, 1, 12)", "1, 1, 3, tzinfo=dt.UTC)")
+    assert built_in(project_folder(v_py=aware), None)["moments"] == tokyo["moments"]
+    for name in ("+09:00", "UTC+9"):
+        offset = built_in(project_folder(v_py=MOMENTS), {"spark.sql.session.timeZone": name})
+        assert (offset["moments"], offset["later"]) == (tokyo["moments"], tokyo["later"])
+    with pytest.raises(NotInAView, match="Nowhere"):
+        built_in(folder, {"spark.sql.session.timeZone": "Nowhere"})
+
+
+def test_the_machines_time_zone_does_not_count(project_folder: MakeProject) -> None:
+    folder = project_folder(v_py=MOMENTS)
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from pathlib import Path\nfrom test_building import built_in\n"
+        "print(built_in(Path(sys.argv[2]), None))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent), str(folder)],
+        env={**os.environ, "TZ": "Asia/Tokyo"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == str(built_in(folder, None))
+
+
+def test_a_view_does_not_depend_on_what_makes_runs_faster(project_folder: MakeProject) -> None:
+    key = "spark.sql.shuffle.partitions"
+    body = f"@headwater.view\ndef a(spark):\n    return spark.range(int(spark.conf.get('{key}')))\n"
+    folder = project_folder(v_py=HEAD + body)
+    with pytest.raises(NotInAView, match=key):
+        built_in(folder, {})
+    assert built_in(folder, {key: "7"})
+
+
+def test_what_a_file_was_told_at_import_must_still_hold(project_folder: MakeProject) -> None:
+    key = "spark.sql.session.timeZone"
+    text = f"{HEAD}from pyspark.sql import SparkSession\nZ = SparkSession.active().conf.get('{key}')\n"
+    config = read_project(project_folder(v_py=text))
+    with open_definitions(config) as loaded, pytest.raises(NotInAView, match="imported"):
+        build_pipeline(loaded, Oracle(), settings=TOKYO)
+    with open_definitions(config, settings=TOKYO) as loaded:
+        build_pipeline(loaded, Oracle(), settings=TOKYO)
+
+
+# --- helpers ---
+
+INSIDE = f"""{HEAD}
+@headwater.view
+def a(orders):
+    from lazy_words import shout
+    return orders.select(F.udf(shout, "string")("k"))
+"""
+
+
+def commands(pipeline: Pipeline, name: str) -> list[bytes]:
+    plan = base_pb2.Plan.FromString(spec(pipeline, name).plan.executable)
+    udfs = (each for each in messages_of(plan) if each.DESCRIPTOR.name == "PythonUDF")
+    return [cast("bytes", value_of(each, "command")) for each in udfs]
+
+
+def test_a_helper_imported_while_a_view_is_built_travels(
+    project_folder: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project_folder(v_py=INSIDE)
+    (folder / "lazy_words.py").write_text("END = '!'\ndef shout(word):\n    return word.upper() + END\n")
+    function, _ = pickle.loads(commands(built(folder), "a")[0])  # noqa: S301
+    assert function("a") == "A!"
+    monkeypatch.syspath_prepend(folder)
+    before = importlib.import_module("lazy_words")
+    (folder / "lazy_words.py").write_text("END = '?'\ndef shout(word):\n    return word.upper() + END\n")
+    function, _ = pickle.loads(commands(built(folder), "a")[0])  # noqa: S301
+    assert function("a") == "A?"
+    assert sys.modules["lazy_words"] is before
+    del sys.modules["lazy_words"]
+
+
+@pytest.mark.parametrize(
+    "line", ["import lazy_words", "from lazy_words import END", "from more import words"]
+)
+def test_an_import_that_a_worker_would_make_is_refused(project_folder: MakeProject, line: str) -> None:
+    body = f"def f(word):\n    {line}\n    return word\n"
+    view = "@headwater.view\ndef a(orders):\n    return orders.select(F.udf(f, 'string')('k'))\n"
+    folder = project_folder(v_py=HEAD + body + view)
+    (folder / "lazy_words.py").write_text("END = '!'\n")
+    (folder / "more").mkdir()
+    (folder / "more" / "words.py").write_text("END = '!'\n")
+    with pytest.raises(NotInAView, match=f"import {line.split()[1]}") as caught:
+        built(folder)
+    assert caught.value.remedy == "Import it at the top of the file."
+    built(project_folder(v_py=HEAD + body.replace(line, "import json") + view))
+
+
+def test_state_of_a_helper_that_its_source_does_not_show_counts(project_folder: MakeProject) -> None:
+    body = "import rates\ndef f(x):\n    return x * rates.of(rates.K)\n"
+    view = "@headwater.view\ndef a(orders):\n    return orders.select(F.udf(f, 'int')('k'))\n"
+    folder = project_folder(v_py=HEAD + body + view)
+    (folder / "rates.py").write_text(
+        "import json\nfrom pathlib import Path\nimport threading\n"
+        "K, TABLE, OTHER = json.loads((Path(__file__).parent / 'k.json').read_text())\n"
+        "def of(x):\n    return TABLE[x]\n"
+    )
+    found: list[str] = []
+    for content in ('["a", {"a": 1}, 0]', '["b", {"a": 1}, 0]', '["a", {"a": 2}, 0]', '["a", {"a": 1}, 9]'):
+        (folder / "k.json").write_text(content)
+        found.append(spec(built(folder), "a").digest)
+    assert len(set(found[:3])) == 3
+    assert found[3] == found[0]
+
+
+def test_a_helpers_state_without_identity_is_refused_where_it_is_used(project_folder: MakeProject) -> None:
+    body = "import feed\ndef f(x):\n    return next(feed.{0})\n"
+    view = "@headwater.view\ndef a(orders):\n    return orders.select(F.udf(f, 'int')('k'))\n"
+    folder = project_folder(v_py=HEAD + body.format("ITEMS") + view)
+    (folder / "feed.py").write_text("ITEMS = iter([1, 2])\nNUMBERS = [1]\n")
+    with pytest.raises(FunctionNotIdentifiable, match=r"feed\.ITEMS, an object of builtins\.list_iterator"):
+        built(folder)
+    built(project_folder(v_py=HEAD + body.format("NUMBERS") + view))
+
+
+# --- refusals and their places ---
+
+
+def test_a_view_that_exits_has_raised(project_folder: MakeProject) -> None:
+    with pytest.raises(ViewRaised, match="SystemExit: 7") as caught:
+        built(project_folder(v_py=f"{HEAD}import sys\n@headwater.view\ndef a(orders):\n    sys.exit(7)\n"))
+    assert caught.value.origin is not None
+    assert caught.value.origin.line == 6
+
+
+def test_an_error_in_a_text_is_reported_where_the_text_is(project_folder: MakeProject) -> None:
+    class Strict(Oracle):
+        def names_in(self, sql: str, origin: str) -> tuple[str, ...]:
+            assert origin == "b"
+            raise error(sql)
+
+    error: Callable[[str], HeadwaterError] = lambda sql: NotInAView(member=sql)  # noqa: E731
+    text = f"{HEAD}@headwater.view\ndef a(b): return b.select(*b.columns)\n"
+    folder = project_folder(a_py=text, b_sql="SELEC 1")
+    with pytest.raises(NotInAView) as caught:
+        built(folder, Strict())
+    assert caught.value.origin is not None
+    assert Path(caught.value.origin.path).name == "b.sql"
+    error = lambda sql: UnknownSetting(key=sql)  # noqa: E731
+    with pytest.raises(UnknownSetting) as failed:
+        built(folder, Strict())
+    assert failed.value.origin is None
+
+
+@pytest.mark.parametrize(
+    "made", ["def a(spark, orders): return orders", "def a(spark): return spark.table('orders')"]
+)
+def test_a_source_starts_from_nothing(project_folder: MakeProject, made: str) -> None:
+    with pytest.raises(NotInAView, match="orders") as caught:
+        built(project_folder(v_py=f"{HEAD}@headwater.source\n{made}\n"))
+    assert caught.value.remedy == "A source starts from nothing but spark; make it a view."
+    assert caught.value.origin is not None

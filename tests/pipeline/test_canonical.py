@@ -360,3 +360,14 @@ def test_spark_runs_the_executable_bytes(tmp_path: Path) -> None:
 
 def test_frames_are_plain_connect_frames(spark: OfflineSession) -> None:
     assert type(spark.table("t")) is DataFrame
+
+
+def test_subqueries_in_expressions_and_quoted_names_are_found(spark: OfflineSession) -> None:
+    frame = (
+        spark.table("`src`").where("a in (select a from zz)").select(F.expr("(SELECT max(x) FROM t)"), "b")
+    )
+    whole = plan_bytes_of(frame.join(spark.sql("SELECT 1"), "b"))
+    assert whole.reads == ("src",)
+    assert whole.sql == ("SELECT 1", "SELECT a in (select a from zz)", "SELECT (SELECT max(x) FROM t)")
+    assert plan_bytes_of(spark.table("`a.b`").where("selected > 1")).reads == ("`a.b`",)
+    assert plan_bytes_of(spark.table("a").where("selected > 1")).sql == ()

@@ -35,6 +35,7 @@ from pyspark.sql.types import DataType, IntegerType, StringType
 
 from headwater.errors import FunctionNotIdentifiable
 from headwater.pipeline.code import function_digest
+from headwater.pipeline.offline import pickled_by_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,12 @@ def _made(source: str, **scope: object) -> Callable[..., object]:
     space: dict[str, object] = {"__name__": "made", **scope}
     exec(compile(source, "made.py", "exec"), space)  # noqa: S102 - functions that differ in one place
     return space["f"]  # pyright: ignore[reportReturnType]
+
+
+def _again(function: object) -> object:
+    """The function as it is digested in plans: pickled by value, and read back."""
+    with pickled_by_value([sys.modules[__name__]]):
+        return cloudpickle.loads(cloudpickle.dumps(function))
 
 
 def _holding(value: object) -> Callable[[], object]:
@@ -155,6 +162,12 @@ class _Rate:
     tags: list[str] = field(default_factory=list)
 
 
+@dataclass
+class _Plain:
+    name: str
+    factor: float = 1.0
+
+
 class _Point(NamedTuple):
     x: int
     y: int = 0
@@ -185,11 +198,10 @@ class _Names(dict[str, int]):
 HELD: list[tuple[object, object]] = [
     (_Colour.RED, _Colour.BLUE),
     (_Rate("a"), _Rate("a", 2.0)),
+    (_Plain("a"), _Plain("b")),
+    (_Plain, _Rate),
     (_Point(1), _Point(2)),
     (_Names(a=1), _Names(a=2)),
-    (_Child(), _Node()),
-    (_Node, _Child),
-    (_Node.make, _Child.make),
     (Row(a=1), Row(a=2)),
     (Row(a=1), Row(b=1)),
     (IntegerType(), StringType()),
@@ -233,9 +245,16 @@ HELD: list[tuple[object, object]] = [
 
 @pytest.mark.parametrize(("one", "two"), HELD, ids=lambda value: type(value).__name__)
 def test_values_of_many_kinds_are_told_apart(one: object, two: object) -> None:
-    first, again, other = (function_digest(_holding(value)) for value in (one, one, two))
-    assert first == again
+    first, other = (function_digest(_again(_holding(value))) for value in (one, two))
+    assert function_digest(_again(_holding(one))) == first
     assert first != other
+    assert function_digest(_holding(one)) != function_digest(_holding(two))
+
+
+@pytest.mark.parametrize(("one", "two"), [(_Child(), _Node()), (_Node, _Child), (_Node.make, _Child.make)])
+def test_a_cached_property_is_told_apart_though_it_cannot_be_pickled(one: object, two: object) -> None:
+    assert function_digest(_holding(one)) == function_digest(_holding(one))
+    assert function_digest(_holding(one)) != function_digest(_holding(two))
 
 
 @pytest.mark.parametrize(
@@ -399,3 +418,20 @@ def test_identity_is_the_same_in_other_places_and_seeds_and_follows_the_projects
     assert all(old != new for old, new in zip(here, edited, strict=True))
     far = _digests(_project(tmp_path / "far", units="PER = 1001\n"), "1")
     assert all(old != new for old, new in zip(here, far, strict=True))
+
+
+def test_of_a_module_that_was_edited_after_its_import_the_loaded_code_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "edited_words.py"
+    file.write_text("def f(x):\n    return x + 1\n")
+    edited = importlib.import_module("edited_words")
+    use = _made("def f(x):\n    return edited.f(x)", edited=edited)
+    first = function_digest(use)
+    file.write_text("def f(x):\n    return x + 100\n")
+    stale = function_digest(use)
+    importlib.reload(edited)
+    assert len({first, stale, function_digest(use)}) == 3
+    del sys.modules["edited_words"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from typing import NamedTuple
+
+from pyspark import cloudpickle
 
 from headwater.pipeline.instances import content_of, fields_of, members_of, state_of
 
@@ -80,3 +82,25 @@ def test_content_is_that_of_the_plain_class_below() -> None:
     assert type(content_of(Names(a=1))) is dict
     assert content_of(Point(1)) == (1, 0)
     assert content_of(Colour.RED) is None
+
+
+def _with_method(name: str, body: str) -> type[object]:
+    space: dict[str, object] = {}
+    exec(f"def {name}(self): return {body}", space)  # noqa: S102 - a method that some library makes from a text
+    return type("Made", (), {name: space[name]})
+
+
+def test_a_method_made_from_a_text_is_a_method() -> None:
+    for name in ("f", "__init__", "__eq__", "__new__"):
+        assert name in dict(members_of(_with_method(name, "1")))
+
+
+def test_what_dataclass_writes_is_no_member() -> None:
+    ordered = make_dataclass("Ordered", ["a"], order=True, frozen=True)
+    names = {name for name, _ in members_of(ordered)}
+    assert not names & {"__init__", "__eq__", "__lt__", "__ge__", "__hash__", "__setattr__", "__delattr__"}
+
+
+def test_fields_without_defaults_stay_so_when_pickled_by_value() -> None:
+    again = cloudpickle.loads(cloudpickle.dumps(make_dataclass("Small", [("a", int), ("b", int, 2)])))
+    assert [(name, defaults) for name, _, defaults in fields_of(again)] == [("a", []), ("b", [2])]

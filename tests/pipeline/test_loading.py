@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -7,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from headwater.errors import DefinitionFileFailed, DuplicateName, FileNameNotUtf8, InvalidName, NotInAView
+import headwater
+from headwater.errors import (
+    DefinitionFileFailed,
+    DuplicateName,
+    FileNameNotUtf8,
+    InvalidName,
+    InvalidSetting,
+    NotInAView,
+)
 from headwater.pipeline import open_definitions, read_project
 from headwater.pipeline.definition import SqlDefinition
+from headwater.pipeline.modules import modules_below
 
 VIEW = "import headwater\n@headwater.view\ndef {name}(orders): return orders\n"
 MakeProject = Callable[..., Path]
@@ -109,12 +119,67 @@ def test_bad_sql_files_are_refused(project_folder: MakeProject) -> None:
 def test_a_folder_that_is_named_must_be_there(project_folder: MakeProject) -> None:
     folder = project_folder()
     (folder / "headwater.toml").write_text('[project]\ndefinitions = ["views", "more"]\n')
-    with pytest.raises(DefinitionFileFailed, match="'more'") as caught:
+    with pytest.raises(InvalidSetting, match="'more'") as caught:
         loaded_names(folder)
     assert caught.value.origin is not None
     assert caught.value.origin.line == 2
 
 
+def test_a_folder_outside_the_project_is_refused(project_folder: MakeProject) -> None:
+    folder = project_folder()
+    (folder.parent / "shared").mkdir()
+    (folder / "headwater.toml").write_text('[project]\ndefinitions = ["../shared"]\n')
+    with pytest.raises(InvalidSetting, match="shared"):
+        loaded_names(folder)
+
+
 def test_the_sessions_name_is_taken(project_folder: MakeProject) -> None:
     with pytest.raises(NotInAView, match="'spark'"):
         loaded_names(project_folder(spark_sql="SELECT 1"))
+
+
+def test_a_file_that_another_imports_is_imported_once(project_folder: MakeProject) -> None:
+    source = "import headwater\nK = 1\nheadwater.source('s', rows=[(1,)], schema='k INT')\n"
+    folder = project_folder(a_py="from views.b import K\n" + VIEW.format(name="a"), b_py=source)
+    assert loaded_names(folder) == ["a", "s"]
+    assert "views" not in sys.modules
+    (folder / "views" / "__init__.py").write_text(VIEW.format(name="z"))
+    assert loaded_names(folder) == ["a", "s", "z"]
+    (folder / "views" / "a.py").write_text("from . import K\n" + VIEW.format(name="a"))
+    (folder / "views" / "__init__.py").write_text("from .b import K\n")
+    assert loaded_names(folder) == ["a", "s"]
+    assert not {name for name in sys.modules if name.partition(".")[0] == "views"}
+
+
+def test_what_was_imported_from_the_folder_before_is_set_aside(
+    project_folder: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project_folder(v_py="import early_words\n" + VIEW.format(name="a"))
+    (folder / "early_words.py").write_text("WORDS = 1\n")
+    monkeypatch.syspath_prepend(folder)
+    before = importlib.import_module("early_words")
+    with open_definitions(read_project(folder)) as loaded:
+        assert sys.modules["early_words"] is not before
+        assert [module.__name__ for module in loaded.modules] == ["early_words", "views.v"]
+    assert sys.modules["early_words"] is before
+    del sys.modules["early_words"]
+
+
+def test_a_module_of_the_same_name_from_elsewhere_is_not_taken_for_the_projects(
+    project_folder: MakeProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "same_words.py").write_text("WORDS = 'others'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    others = importlib.import_module("same_words")
+    folder = project_folder(v_py="from same_words import WORDS\n" + VIEW.format(name="a"))
+    (folder / "same_words.py").write_text("WORDS = 'own'\n")
+    with open_definitions(read_project(folder)):
+        assert sys.modules["same_words"].WORDS == "own"
+    assert sys.modules["same_words"] is others
+    del sys.modules["same_words"]
+
+
+def test_this_package_stays_imported_though_it_is_below_the_folder(tmp_path: Path) -> None:
+    root = Path(headwater.__file__).parent.parent
+    assert not [name for name in modules_below(root) if name.partition(".")[0] == "headwater"]
+    assert modules_below(tmp_path) == {}

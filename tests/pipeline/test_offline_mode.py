@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import threading
+import time
 
 import pytest
 from pyspark.core.context import SparkContext
@@ -15,13 +17,14 @@ from pyspark.sql.connect.dataframe import DataFrame
 from pyspark.sql.connect.proto import base_pb2
 from pyspark.sql.connect.session import SparkSession
 from pyspark.sql.session import SparkSession as ClassicSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructType, TimestampType
 from pyspark.sql.utils import is_remote
 
 from headwater.errors import NotInAView
 from headwater.pipeline.canonical import build_twice, plan_bytes_of
 from headwater.pipeline.messages import messages_of, text_of
 from headwater.pipeline.offline import OfflineSession, open_offline
+from headwater.pipeline.offline_mode import BuildingSession
 
 SCHEMA = StructType().add("id", "long")
 
@@ -150,3 +153,16 @@ def test_expressions_carry_the_line_they_were_written_on() -> None:
         if message.DESCRIPTOR.name == "PythonOrigin"
     }
     assert sites == {__file__}
+
+
+def test_a_time_without_a_zone_is_the_sessions_in_views_and_the_machines_elsewhere() -> None:
+    noon = dt.datetime(2026, 1, 1, 12)  # noqa: DTZ001 - a time without a zone is what this is about
+    seen: list[int] = []
+    with open_offline(Columns(), {"spark.sql.session.timeZone": "Asia/Tokyo"}) as spark:
+        thread = threading.Thread(target=lambda: seen.append(TimestampType().toInternal(noon)))
+        thread.start()
+        thread.join()
+        seen.append(TimestampType().toInternal(noon))
+        assert BuildingSession.time_zone(spark) is dt.UTC
+    assert seen == [int(time.mktime(noon.timetuple())) * 10**6, 1767236400 * 10**6]
+    assert TimestampType().toInternal(noon) == seen[0]

@@ -6,12 +6,12 @@ import pytest
 
 from headwater.errors import (
     ConfigSyntax,
-    InvalidName,
     InvalidSetting,
     ProjectNotFound,
     UnknownSetting,
     UsageError,
 )
+from headwater.origin import Origin
 from headwater.pipeline import read_project
 
 if TYPE_CHECKING:
@@ -83,5 +83,6 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_projects_name_is_a_name(tmp_path: Path) -> None:
-    with pytest.raises(InvalidName):
+    with pytest.raises(InvalidSetting) as caught:
         read_project(write(tmp_path, '[project]\nname = "a b"\n'))
+    assert (caught.value.origin, caught.value.exit_code) == (Origin(str(tmp_path / "headwater.toml"), 2), 2)

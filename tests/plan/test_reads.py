@@ -27,6 +27,7 @@ QUERIES = {
     "SELECT * FROM VALUES (1) AS t(x)": (),
     "FROM a |> WHERE x > 1 |> JOIN b USING (k)": ("a", "b"),
     "SELECT * FROM range(3)": (),
+    "WITH RECURSIVE r AS (SELECT x FROM a UNION ALL SELECT x + 1 FROM r WHERE x < 3) SELECT * FROM r": ("a",),
     "TABLE a": ("a",),
 }
 
@@ -87,6 +88,15 @@ def test_an_analysed_plan_reads_registered_names_and_stops_there(session: RunSes
     assert names_in_analysed(analysed_tree(inner), "v") == ("big",)
     closed = session.spark.sql("SELECT 1 AS x UNION ALL SELECT id FROM range(3) UNION ALL VALUES (1)")
     assert names_in_analysed(analysed_tree(closed), "v") == ()
+
+
+def test_a_recursive_query_reads_what_it_starts_from(session: RunSession) -> None:
+    session.spark.sql("SELECT 1 AS x").createOrReplaceTempView("a")
+    frame = session.spark.sql(
+        "WITH RECURSIVE r AS (SELECT x FROM a UNION ALL SELECT x + 1 FROM r WHERE x < 3) SELECT * FROM r"
+    )
+    assert names_in_analysed(analysed_tree(frame), "v") == ("a",)
+    assert sorted(row["x"] for row in frame.collect()) == [1, 2, 3]
 
 
 def test_storage_around_the_registered_names_is_refused(session: RunSession, tmp_path: object) -> None:

@@ -69,11 +69,42 @@ CASES: dict[str, tuple[dict[str, str], str, str | None, int]] = {
         "v.py",
         3,
     ),
-    "an unwritable type": (
-        {"a_sql": "-- headwater: table\nSELECT INTERVAL 1 DAY AS x, 1 AS x"},
-        "HW-ENGINE-001",
-        None,
-        0,
+    "a type that cannot be stored": (
+        {"a_sql": "-- headwater: table\nSELECT array(INTERVAL 1 DAY) AS x"},
+        "HW-DELTA-007",
+        "a.sql",
+        1,
+    ),
+    "a name that cannot be stored": (
+        {"a_sql": "-- headwater: table\nSELECT sum(x) FROM VALUES (1) AS t(x)"},
+        "HW-DELTA-007",
+        "a.sql",
+        1,
+    ),
+    "two columns of one name": (
+        {"a_sql": "-- headwater: table\nSELECT 1 AS x, 2 AS X"},
+        "HW-DELTA-007",
+        "a.sql",
+        1,
+    ),
+    "a source that reads a table through SQL": (
+        {
+            "v_py": f"{HEAD}headwater.source('r', rows=[(1,)], schema='id INT')\n"
+            "@headwater.source\ndef z(spark): return spark.sql('SELECT id FROM r')\n",
+            "a_sql": "TABLE z",
+        },
+        "HW-VIEW-005",
+        "v.py",
+        4,
+    ),
+    "a Delta source with options": (
+        {
+            "v_py": f"{HEAD}headwater.source('d', path='d', options={{'versionAsOf': '0'}})\n",
+            "a_sql": "TABLE d",
+        },
+        "HW-CONFIG-003",
+        "v.py",
+        3,
     ),
 }
 
@@ -94,7 +125,7 @@ def test_a_project_that_does_not_fit_together(project_folder: MakeProject, case:
         assert error.origin is not None, error
         assert (Path(error.origin.path).name, error.origin.line) == (file, line), error
     assert "\n" not in error.message
-    assert not list(folder.rglob("_delta_log/*.json"))
+    assert not (folder / ".headwater").exists()
 
 
 def test_a_path_read_in_python_is_refused(project_folder: MakeProject, runtime: SessionRuntime) -> None:
@@ -108,6 +139,17 @@ def test_a_path_read_in_python_is_refused(project_folder: MakeProject, runtime: 
     with pytest.raises(HeadwaterError) as caught:
         headwater.open(folder, settings=SETTINGS).build()
     assert caught.value.code == "HW-PLAN-006"
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_frame_handed_to_sql_is_part_of_the_view(project_folder: MakeProject) -> None:
+    view = (
+        "headwater.source('e', rows=[(1,), (2,)], schema='id INT')\n@headwater.table\ndef a(e, spark):\n"
+        "    return spark.sql('SELECT id FROM {f} JOIN e USING (id)', f=e.where('id > 1'))\n"
+    )
+    outcome = headwater.open(project_folder(v_py=HEAD + view), settings=SETTINGS).build()
+    assert outcome.error is None
+    assert [table.rows for table in outcome.tables] == [1]
 
 
 def test_what_is_stored_may_always_be_null() -> None:

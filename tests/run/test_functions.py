@@ -84,3 +84,52 @@ def test_a_function_that_fails_at_work_names_its_line(folder: Path, runtime: Ses
     assert outcome.error.origin is not None
     assert (Path(outcome.error.origin.path).name, outcome.error.origin.line) == ("words.py", 2)
     assert "TypeError" in outcome.error.message
+
+
+MADE_AT_IMPORT = """import headwater
+import pandas as pd
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from views.w import END
+
+headwater.source("names", rows=[("ada", 1), ("bea", -1)], schema="name STRING, n INT")
+BIG = F.col("n") > 0
+W = Window.partitionBy("name").orderBy("n")
+
+@F.udf("string")
+def shout(word):
+    return word.upper() + END.text
+
+@F.pandas_udf("bigint")
+def length(values: pd.Series) -> pd.Series:
+    return values.str.len()
+
+@headwater.table
+def loud(names):
+    from late_words import ending
+    numbered = names.where(BIG).withColumn("i", F.row_number().over(W))
+    name = F.concat(shout("name"), F.udf(ending, "string")("name"))
+    return numbered.select(name.alias("name"), length("name").alias("n"), "i")
+"""
+DATACLASS = """import dataclasses
+import headwater
+
+@dataclasses.dataclass
+class End:
+    text: str
+    times: int = 1
+
+END = End("!")
+headwater.source("others", rows=[(1,)], schema="k INT")
+"""
+
+
+def test_functions_columns_and_windows_of_a_file_run(
+    project_folder: MakeProject, runtime: SessionRuntime
+) -> None:
+    folder = project_folder(v_py=MADE_AT_IMPORT, w_py=DATACLASS)
+    (folder / "late_words.py").write_text("def ending(word):\n    return '?'\n")
+    build(folder)
+    assert values(runtime, folder, "loud", "name") == ["ADA!?"]
+    assert values(runtime, folder, "loud", "n") == [3]
+    assert build(folder).status == "unchanged"

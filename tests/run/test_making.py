@@ -46,5 +46,5 @@ def test_a_source_that_cannot_be_made_reaches_every_table(project_folder: MakePr
     (folder / "views" / "v.py").write_text(text.replace("DIV (id - 1)", "DIV (id + 1)"))
     mended = headwater.open(folder, settings=SETTINGS).build()
     assert [(table.action, table.reason) for table in mended.tables] == [
-        ("built", "the last run did not get to it")
+        ("built", "the last run did not make it")
     ]

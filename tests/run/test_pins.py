@@ -90,7 +90,7 @@ def test_files_as_recorded_are_not_hashed_again(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("1\n")
     facts = file.stat()
-    record = FileRecord(path="", size=facts.st_size, modified_ns=facts.st_mtime_ns, sha256="recorded")
+    record = FileRecord(path="", size=facts.st_size, changed_ns=facts.st_ctime_ns, sha256="recorded")
     last = manifest(
         SourceRecord(
             name="t", kind="listing", digest="d", pin=PinRecord(version=0, digest=""), files=(record,)

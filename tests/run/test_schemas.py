@@ -85,6 +85,45 @@ def test_a_column_that_appears_is_seen_downstream(folder: Path, runtime: Session
         assert [tuple(row) for row in frame.collect()] == [(1, "ada", 2, "x")]
 
 
+def test_made_rows_are_asked_about_once_too(
+    project_folder: Callable[..., Path], runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert runtime.profile.is_local
+    text = (
+        "import headwater\n@headwater.source\ndef made(spark): return spark.range(3)\n"
+        "@headwater.table\ndef all_of_it(made): return made.select(*made.columns)\n"
+    )
+    folder = project_folder(v_py=text)
+    assert build(folder).status == "done"
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the engine was asked")
+
+    monkeypatch.setattr(sessions_module, "open_runtime", refuse)
+    assert build(folder).status == "unchanged"
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_new_question_is_recorded_even_if_nothing_else_changed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(folder)
+    view = folder / "views" / "v.py"
+    view.write_text(
+        view.read_text().replace(
+            "    texts =", "    assert 'id' in from_sql.drop('name').columns\n    texts ="
+        )
+    )
+    asked = build(folder)
+    assert (asked.status, {table.action for table in asked.tables}) == ("done", {"skipped"})
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the engine was asked")
+
+    monkeypatch.setattr(sessions_module, "open_runtime", refuse)
+    assert build(folder).status == "unchanged"
+
+
 @pytest.mark.usefixtures("runtime")
 def test_a_run_tells_why_it_works(folder: Path) -> None:
     build(folder)

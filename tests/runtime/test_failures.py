@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,6 +34,7 @@ def test_a_parse_error_has_its_line(session: RunSession) -> None:
     failure = failure_of(caught(lambda: session.spark.sql("SELECT 1\nFROM\n)")))
     assert failure.condition == "PARSE_SYNTAX_ERROR"
     assert failure.line_in_sql == 3
+    assert not failure.detail.startswith("[")
 
 
 def test_a_failed_task_speaks_through_its_cause(session: RunSession) -> None:
@@ -53,6 +55,17 @@ def test_a_python_function_leads_to_its_line(session: RunSession) -> None:
     assert failure.call_site is not None
     assert failure.call_site.path == __file__
     assert failure.call_site.line == broken.__code__.co_firstlineno + 2
+
+
+def test_a_librarys_line_is_not_the_users(session: RunSession) -> None:
+    def broken(batches: Any) -> Any:
+        for batch in batches:
+            json.loads("not json")
+            yield batch
+
+    failure = failure_of(caught(session.spark.range(1).mapInArrow(broken, "id BIGINT").collect))
+    assert failure.call_site is not None
+    assert (failure.call_site.path, failure.call_site.line) == (__file__, broken.__code__.co_firstlineno + 2)
 
 
 def test_a_raw_java_error_is_understood_too(session: RunSession) -> None:

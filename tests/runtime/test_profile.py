@@ -74,6 +74,7 @@ def test_a_near_miss_is_suggested() -> None:
         ("driver_memory", "lots"),
         ("master", ""),
         ("spark.sql.session.timeZone", "CET"),
+        ("spark.driver.extraJavaOptions", "-Xint"),
         ("spark", "1"),
         ("storage", "s3"),
     ],
@@ -118,6 +119,18 @@ def test_an_error_in_the_file_names_its_line() -> None:
         )
     assert caught.value.origin == Origin("headwater.toml", 3)
     assert "'ansi'" in caught.value.next_step
+
+
+def test_the_line_is_that_of_the_chosen_profile() -> None:
+    text = "[profiles.a]\nansi = true\n[profiles.b]\nansi = 3\n"
+    with pytest.raises(InvalidSetting) as caught:
+        resolve_profile(
+            profiles={"a": {"ansi": True}, "b": {"ansi": 3}},
+            environ={},
+            chosen="b",
+            source=TomlSource(path="headwater.toml", text=text),
+        )
+    assert caught.value.origin == Origin("headwater.toml", 4)
 
 
 @pytest.mark.parametrize("table", [{"options": 3}, {"require_local_paths": "yes"}, {"option": {}}])

@@ -10,9 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
+from headwater.errors import EngineStartFailed, InvalidSetting, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionDefinition, FunctionSnapshot
-from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, identity_of, open_runtime
+from headwater.runtime import (
+    RunSession,
+    RuntimeProfile,
+    SessionRuntime,
+    StorageProfile,
+    identity_of,
+    open_runtime,
+)
 from headwater.runtime import session as session_module
 
 PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
@@ -106,6 +113,35 @@ def test_profiles_that_cannot_share_it_are_refused(runtime: SessionRuntime) -> N
     assert "spark.master is local[2], local[1] was asked for" in str(caught.value)
     with runtime.checkout() as session:
         assert session.spark.range(1).count() == 1
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_refusal_shows_no_secret() -> None:
+    storage = StorageProfile(options=(("fs.s3a.secret.key", "hunter2"),))
+    with pytest.raises(SessionMismatch) as caught:
+        open_runtime(replace(PROFILE, storage=storage))
+    assert "fs.s3a.secret.key is not set, ********* was asked for" in str(caught.value)
+
+
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize(
+    "profile",
+    [
+        replace(PROFILE, time_zone="Mars/X"),
+        replace(PROFILE, spark=(("spark.sql.files.maxPartitionBytes", "abc"),)),
+    ],
+)
+def test_a_value_that_spark_refuses_is_wrong_configuration(profile: RuntimeProfile) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        open_runtime(profile)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_context_that_somebody_else_started_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "_applications", [])
+    with pytest.raises(SessionMismatch, match="did not start"):
+        open_runtime(PROFILE)
 
 
 @pytest.mark.usefixtures("runtime")

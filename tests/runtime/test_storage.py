@@ -51,7 +51,18 @@ def test_options_become_spark_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["fs.s3a.secret.key", "fs.s3a.access.key", "a.password", "x.token", "account-key"]
+    "key",
+    [
+        "fs.s3a.secret.key",
+        "fs.s3a.access.key",
+        "a.password",
+        "x.token",
+        "account-key",
+        "fs.azure.sas.c.a",
+        "x.private.key",
+        "x.api.key",
+        "fs.s3a.encryption.key",
+    ],
 )
 def test_a_secret_is_struck_out_and_is_no_identity(key: str) -> None:
     assert redacted(((key, "old"),)) == ((key, "*********"),)

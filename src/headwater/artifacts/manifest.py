@@ -32,7 +32,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     path: str
     size: int
-    modified_ns: int
+    changed_ns: int
     sha256: str
 
 

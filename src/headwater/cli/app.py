@@ -59,7 +59,8 @@ def main() -> NoReturn:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "headwater"
         words = getattr(error, "format_message", error.__str__)()
-        code = _report(WrongUsage(detail=words.rstrip("."), command=command))
+        # Without any argument typer has shown the help already and says no more.
+        code = _report(WrongUsage(detail=words.rstrip("."), command=command)) if words else 2
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:

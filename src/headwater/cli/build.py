@@ -5,6 +5,8 @@ Not here: how.
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +47,8 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     Example: headwater build examples/orders --set shuffle_partitions=4
     """
     project = open_project(path, warehouse=warehouse, profile=profile, settings=flags_of(master, settings))
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    # What a view prints must not get between a program and its JSON.
+    with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
         outcome = project.build(full=full, listen=listen)
     if json:
         write_json(outcome_document(outcome))

@@ -5,6 +5,7 @@ Not here: the project's text; `template` has it.
 
 from __future__ import annotations
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ import typer
 
 from headwater.cli.options import Debug, Json, Quiet
 from headwater.cli.render import write_json
-from headwater.errors import TargetNotEmpty, WarehouseNotWritable
+from headwater.errors import InvalidSetting, TargetNotEmpty
 
 TEMPLATE = (
     "headwater.toml",
@@ -45,8 +46,9 @@ def init(
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((template / name).read_bytes())
     except OSError as error:
-        raise WarehouseNotWritable(path=str(folder), detail=error.strerror or str(error)) from error
+        expected = f"a folder that can be made ({error.strerror or error})"
+        raise InvalidSetting(key="DIR", value=str(folder), expected=expected) from error
     if json:
         write_json({"path": str(folder), "files": list(TEMPLATE)})
     elif not quiet:
-        typer.echo(f"Wrote {len(TEMPLATE)} files. Next: headwater build {folder}")
+        typer.echo(f"Wrote {len(TEMPLATE)} files. Next: headwater build {shlex.quote(str(folder))}")

@@ -9,6 +9,7 @@ register_table                  a name for any of them: TableKind, TableSpec -> 
 StorageProfile                  where tables live, and with which options
 probe_commit, probe_change_feed small real uses, for doctor
 commit_mutation                 the one way to write: Append, Overwrite (a Mutation) -> Receipt, its Outcome
+check_storable                  whether a schema can be a table's
 CommitNote, note_of             what a commit says of its own making
 """
 
@@ -20,6 +21,7 @@ from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.reads import LatestVersions, read_pinned
 from headwater.delta.receipt import Outcome, Receipt
 from headwater.delta.registration import Registration, TableKind, TableSpec, register_table
+from headwater.delta.schema import check_storable
 from headwater.runtime import StorageProfile
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "StorageProfile",
     "TableKind",
     "TableSpec",
+    "check_storable",
     "commit_mutation",
     "find_head",
     "is_head",

@@ -61,8 +61,12 @@ def commit_mutation(mutation: Mutation, rows: DataFrame, origin: Origin | None =
     try:
         writer.save(path)
     except ENGINE_EXCEPTIONS as error:
-        raise _write_error(error, path, origin) from error
-    landed = _find_commit(mutation)
+        # The engine may have failed after the commit was made; then the commit is what happened.
+        landed = _find_commit(mutation)
+        if landed is None:
+            raise _write_error(error, path, origin) from error
+    else:
+        landed = _find_commit(mutation)
     if landed is None:
         raise CommitConflict(
             origin=origin,

@@ -50,14 +50,14 @@ def read_head(uri: str) -> LogHead:
     try:
         names = sorted(entry.name for entry in log.iterdir())
     except (FileNotFoundError, NotADirectoryError):
-        raise NotADeltaTable(path=uri) from None
+        raise NotADeltaTable(path=_shown(uri)) from None
     except OSError as error:
-        raise LogUnreadable(path=uri, detail=str(error)) from error
+        raise LogUnreadable(path=_shown(uri), detail=str(error)) from error
     versions = [int(match.group(1)) for name in names if (match := _COMMIT.fullmatch(name))]
     if not versions:
         if any(".checkpoint" in name for name in names):
-            raise LogUnreadable(path=uri, detail="it has a checkpoint but no commit file")
-        raise NotADeltaTable(path=uri)
+            raise LogUnreadable(path=_shown(uri), detail="it has a checkpoint but no commit file")
+        raise NotADeltaTable(path=_shown(uri))
     return read_commit(uri, max(versions))
 
 
@@ -67,7 +67,7 @@ def read_commit(uri: str, version: int) -> LogHead:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise LogUnreadable(path=uri, detail=f"version {version}: {error.strerror}") from error
+        raise LogUnreadable(path=_shown(uri), detail=f"version {version}: {error.strerror}") from error
     info = _commit_info(uri, version, content)
     metrics = info.get("operationMetrics")
     pairs = cast("dict[str, object]", metrics).items() if isinstance(metrics, dict) else ()
@@ -106,6 +106,10 @@ def _log_of(uri: str) -> Path:
     return local_path_of(uri) / "_delta_log"
 
 
+def _shown(uri: str) -> str:
+    return str(local_path_of(uri))
+
+
 def _commit_info(uri: str, version: int, content: bytes) -> dict[str, object]:
     """The commitInfo action; a file in which any line is no JSON object is not a commit."""
     info: dict[str, object] = {}
@@ -113,12 +117,14 @@ def _commit_info(uri: str, version: int, content: bytes) -> dict[str, object]:
     try:
         actions = [cast("object", json.loads(line)) for line in lines if line.strip()]
     except ValueError as error:
-        raise LogUnreadable(path=uri, detail=f"version {version} is not a commit: {error}") from error
+        raise LogUnreadable(path=_shown(uri), detail=f"version {version} is not a commit: {error}") from error
     if not actions:
-        raise LogUnreadable(path=uri, detail=f"version {version} is empty")
+        raise LogUnreadable(path=_shown(uri), detail=f"version {version} is empty")
     for action in actions:
         if not isinstance(action, dict):
-            raise LogUnreadable(path=uri, detail=f"version {version} holds something that is no action")
+            raise LogUnreadable(
+                path=_shown(uri), detail=f"version {version} holds something that is no action"
+            )
         found = cast("dict[str, object]", action).get("commitInfo")
         if isinstance(found, dict):
             info = cast("dict[str, object]", found)

@@ -6,11 +6,11 @@ recorded is not hashed again. Not here: Delta tables.
 
 from __future__ import annotations
 
-import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.digest import digest_of
+from headwater.digest import digest_of, digest_of_file
 from headwater.errors import FileNameNotUtf8, SourceUnreadable
 from headwater.names import TablePin
 from headwater.runtime import engine_errors, local_path_of
@@ -31,7 +31,7 @@ class ListedFile:
 
     path: str
     size: int
-    modified_ns: int
+    changed_ns: int
     sha256: str
 
 
@@ -51,7 +51,7 @@ def pin_files(name: str, uri: str, known: Iterable[ListedFile] = (), origin: Ori
         FileNameNotUtf8: a file has a name that cannot be recorded.
     """
     root = local_path_of(uri)
-    before = {(each.path, each.size, each.modified_ns): each for each in known}
+    before = {(each.path, each.size, each.changed_ns): each for each in known}
     try:
         found = [_listed(root, path, before) for path in _paths(root)]
     except OSError as error:
@@ -75,18 +75,32 @@ def read_files(
 ) -> DataFrame:
     """The rows of exactly the pinned files."""
     root = local_path_of(pinned.pin.uri)
-    paths = [str(root / each.path) if each.path else str(root) for each in pinned.files]
+    paths = [_literal(str(root / each.path) if each.path else str(root)) for each in pinned.files]
     reader = session.spark.read.format(file_format).options(**dict(options))
+    if root.is_dir():
+        reader = reader.option("basePath", str(root))  # folders named k=1 are columns, as of this root
     with engine_errors(origin, remedy="Check the source's format, schema and options."):
         if schema is not None:
             reader = reader.schema(schema)
         return reader.load(paths)
 
 
+def _literal(path: str) -> str:
+    """Spark takes a path for a pattern; a file named a[1].csv is meant as it stands."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
+
+
 def _paths(root: Path) -> list[Path]:
     if root.is_file():
         return [root]
-    return sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith((".", "_")))
+    return sorted(path for path in root.rglob("*") if path.is_file() and _is_data(path.relative_to(root)))
+
+
+def _is_data(relative: Path) -> bool:
+    """What Spark, too, leaves out: names that begin with a dot or an underscore, except partition folders."""
+    return not any(
+        part.startswith(".") or (part.startswith("_") and "=" not in part) for part in relative.parts
+    )
 
 
 def _listed(root: Path, path: Path, before: dict[tuple[str, int, int], ListedFile]) -> ListedFile:
@@ -96,9 +110,9 @@ def _listed(root: Path, path: Path, before: dict[tuple[str, int, int], ListedFil
     except UnicodeEncodeError:
         raise FileNameNotUtf8(shown=ascii(relative)) from None
     facts = path.stat()
-    known = before.get((relative, facts.st_size, facts.st_mtime_ns))
+    known = before.get((relative, facts.st_size, facts.st_ctime_ns))
     if known is not None:
         return known
-    with path.open("rb") as content:
-        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
-    return ListedFile(path=relative, size=facts.st_size, modified_ns=facts.st_mtime_ns, sha256=sha256)
+    return ListedFile(
+        path=relative, size=facts.st_size, changed_ns=facts.st_ctime_ns, sha256=digest_of_file(path)
+    )

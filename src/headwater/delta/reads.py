@@ -5,6 +5,7 @@ Not here: where the name comes from, or what is done with the rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headwater.delta.head import read_head
@@ -57,7 +58,7 @@ class LatestVersions:
         now = self._clock.monotonic()
         seen = self._seen.get(uri)
         if seen is not None and self._is_good(now - seen[0]):
-            return seen[1]
+            return replace(seen[1], name=name)  # two names may stand for one table
         pin = read_head(uri).pin(name)
         self._seen[uri] = (now, pin)
         return pin

@@ -32,7 +32,7 @@ from headwater.pipeline.definition import (
     SqlDefinition,
 )
 from headwater.pipeline.loading import LoadedProject, user_origin
-from headwater.pipeline.offline import open_offline, pickled_by_value
+from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
 from headwater.pipeline.spec import Pipeline, SourceSpec, ViewSpec
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-    from headwater.pipeline.offline import OfflineSession
+_STARTS_FROM_NOTHING = "A source starts from nothing but spark; make it a view."
 
 
 class SchemaOracle(Protocol):
     """Who is asked when a view wants to know a schema."""
 
     def names_in(self, sql: str, origin: str) -> tuple[str, ...]:
-        """The tables a SQL text reads; `origin` names who asks."""
+        """The tables a SQL text reads; `origin` is the name of the view or source that has the text."""
         ...
 
     def schema_of(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
@@ -55,16 +55,22 @@ class SchemaOracle(Protocol):
         ...
 
 
-def build_pipeline(loaded: LoadedProject, oracle: SchemaOracle) -> Pipeline:
+def build_pipeline(
+    loaded: LoadedProject, oracle: SchemaOracle, *, settings: Mapping[str, str] | None = None
+) -> Pipeline:
     """The project as a value. The definitions must still be open.
+
+    `settings` are the profile's Spark settings that results depend on; without them, those that the
+    definitions were opened with.
 
     Raises:
         ViewRaised, NotAFrame, NotInAView, ViewNotReproducible: a function cannot become a value.
         Cycle: a view asks for a schema that needs the view itself.
     """
     building = _Building(loaded, oracle)
-    with pickled_by_value(loaded.modules), open_offline(building) as session:
-        building.session = session
+    session = loaded.session
+    with pickled_by_value(loaded.modules) as add, resume_offline(session, building, settings):
+        session.before_pickling = lambda: add(loaded.modules)
         specs = [building.spec(definition.name) for definition in loaded.definitions]
     return Pipeline(
         name=loaded.config.name,
@@ -76,10 +82,9 @@ def build_pipeline(loaded: LoadedProject, oracle: SchemaOracle) -> Pipeline:
 class _Building:
     """The state of one build: which specs are made, and which are being made right now."""
 
-    session: OfflineSession
-
     def __init__(self, loaded: LoadedProject, oracle: SchemaOracle) -> None:
         self._root = loaded.config.root
+        self._session = loaded.session
         self._definitions = {same_name(each.name): each for each in loaded.definitions}
         self._oracle = oracle
         self._made: dict[str, ViewSpec | SourceSpec] = {}
@@ -105,7 +110,8 @@ class _Building:
         """Answers the offline session; see SchemaSource."""
         plan = bytes_of_plan(base_pb2.Plan.FromString(relation))
         reached: dict[str, ViewSpec | SourceSpec] = {}
-        waiting = [*self._reads(plan)]
+        asking = self._definitions[self._open[-1]].name if self._open else "a view"
+        waiting = [*plan.reads, *self._names_in(plan, asking)]
         while waiting:
             name = waiting.pop()
             if same_name(name) in reached or same_name(name) not in self._definitions:
@@ -113,12 +119,21 @@ class _Building:
             spec = self.spec(name)
             reached[same_name(name)] = spec
             if spec.plan is not None:
-                waiting += self._reads(spec.plan)
+                waiting += self._reads(spec, spec.plan)
         return self._oracle.schema_of(plan, reached)
 
-    def _reads(self, plan: PlanBytes) -> list[str]:
-        asking = self._definitions[self._open[-1]].name if self._open else "a view"
-        return [*plan.reads, *(name for sql in plan.sql for name in self._oracle.names_in(sql, asking))]
+    def _reads(self, spec: ViewSpec | SourceSpec, plan: PlanBytes) -> list[str]:
+        """What another view reads; an error in its text is its own, not that of the view that asks."""
+        try:
+            return [*plan.reads, *self._names_in(plan, spec.name)]
+        except (UsageError, RuntimeFailure):
+            raise
+        except HeadwaterError as error:
+            error.origin = error.origin or spec.origin
+            raise
+
+    def _names_in(self, plan: PlanBytes, owner: str) -> list[str]:
+        return [name for sql in plan.sql for name in self._oracle.names_in(sql, owner)]
 
     def _build(self, definition: Definition) -> ViewSpec | SourceSpec:
         if isinstance(definition, PathDefinition):
@@ -130,13 +145,16 @@ class _Building:
         except HeadwaterError as error:
             error.origin = error.origin or user_origin(error, self._root) or definition.origin
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             origin = user_origin(error, self._root) or definition.origin
             detail = f"{type(error).__name__}: {error}"
             raise ViewRaised(view=definition.name, detail=detail, origin=origin) from error
         if isinstance(definition, RowsDefinition):
             return SourceSpec(name=definition.name, origin=definition.origin, kind="memory", plan=plan)
         if definition.kind == "source":
+            if plan.reads:
+                member = f"reading '{plan.reads[0]}' in the source '{definition.name}'"
+                raise NotInAView(member=member, remedy=_STARTS_FROM_NOTHING, origin=definition.origin)
             return SourceSpec(name=definition.name, origin=definition.origin, kind="made", plan=plan)
         language = "sql" if isinstance(definition, SqlDefinition) else "python"
         return ViewSpec(
@@ -150,9 +168,9 @@ class _Building:
     def _frame(self, definition: FunctionDefinition | SqlDefinition | RowsDefinition) -> DataFrame:
         match definition:
             case SqlDefinition():
-                return self.session.sql(definition.text)
+                return self._session.sql(definition.text)
             case RowsDefinition():
-                return self.session.createDataFrame(list(definition.rows), definition.schema)
+                return self._session.createDataFrame(list(definition.rows), definition.schema)
             case FunctionDefinition():
                 frame: object = definition.function(**self._arguments(definition))
                 if not isinstance(frame, DataFrame):
@@ -167,8 +185,11 @@ class _Building:
             if parameter.kind in {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD, Parameter.POSITIONAL_ONLY}:
                 remedy = "Name each table that the view reads as a parameter of its own."
                 raise NotInAView(member=f"the parameter {parameter}", remedy=remedy)
+            if definition.kind == "source" and name != "spark":
+                member = f"the parameter {parameter} of the source '{definition.name}'"
+                raise NotInAView(member=member, remedy=_STARTS_FROM_NOTHING)
             if parameter.default is Parameter.empty:
-                arguments[name] = self.session if name == "spark" else self.session.table(name)
+                arguments[name] = self._session if name == "spark" else self._session.table(name)
         return arguments
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 _LAMBDA = "spark.connect.Expression.LambdaFunction"
+_EXPRESSION_TEXT = "spark.connect.Expression.ExpressionString"
 _LAMBDA_VARIABLE = "spark.connect.Expression.UnresolvedNamedLambdaVariable"
 _PYTHON_FUNCTIONS = frozenset(
     {"spark.connect.PythonUDF", "spark.connect.PythonUDTF", "spark.connect.PythonDataSource"}
@@ -39,6 +40,8 @@ _ORIGINS = ("origin", "source_info")
 _INLINED_FRAME = re.compile(r"_pyspark_connect_temp_view_[0-9a-f]{32}")
 _INLINED_FRAME_FIELDS = {"spark.connect.SQL": "query", "spark.connect.SubqueryAlias": "alias"}
 _DIGESTED = b"headwater:function:"
+_SUBQUERY = re.compile(r"\bselect\b", re.IGNORECASE)
+_QUOTED_NAME = re.compile(r"`(\w+)`")
 
 _UNREPLAYABLE: Mapping[str, tuple[str, str]] = {
     "relation_changes": (
@@ -62,8 +65,9 @@ class PlanBytes:
         executable: A serialised Connect `Plan` that Spark can run: pickled functions and origins are in it.
         canonical: The same plan without accidents; equal bytes mean an equal view, on every machine.
         digest: sha256 of `canonical`.
-        reads: Names of the tables read through the DataFrame API, as written, sorted.
-        sql: Texts of the SQL relations, in order of appearance.
+        reads: Names of the tables read through the DataFrame API, as written, sorted; `name` without quotes.
+        sql: Texts of the SQL relations, in order of appearance; then a SELECT of each expression, given as a
+            text, that has a subquery in it.
         functions: Names of the functions called, sorted; those inside SQL texts are not among them.
     """
 
@@ -232,16 +236,24 @@ class _Facts:
         _check_replayable(plan)
         reads: set[str] = set()
         sql: list[str] = []
+        subqueries: list[str] = []
         functions: set[str] = set()
         for message in messages_of(plan):
             name = message.DESCRIPTOR.full_name
             if name == "spark.connect.Read.NamedTable":
-                reads.add(text_of(message, "unparsed_identifier"))
+                reads.add(_unquoted(text_of(message, "unparsed_identifier")))
             elif name == "spark.connect.SQL":
                 sql.append(text_of(message, "query"))
+            elif name == _EXPRESSION_TEXT and _SUBQUERY.search(text_of(message, "expression")):
+                subqueries.append(f"SELECT {text_of(message, 'expression')}")
             elif name in CALLS:
                 functions.add(text_of(message, "function_name"))
-        return cls(reads=tuple(sorted(reads)), sql=tuple(sql), functions=tuple(sorted(functions)))
+        return cls(reads=tuple(sorted(reads)), sql=(*sql, *subqueries), functions=tuple(sorted(functions)))
+
+
+def _unquoted(name: str) -> str:
+    found = _QUOTED_NAME.fullmatch(name)
+    return found.group(1) if found else name
 
 
 def _check_replayable(plan: base_pb2.Plan) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copyreg
 import enum
 import functools
 import sys
@@ -20,17 +19,28 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from pyspark.sql.types import DataType
 
 from headwater.digest import digest_of
-from headwater.errors import FunctionNotIdentifiable
-from headwater.pipeline.instances import content_of, fields_of, members_of, state_of
+from headwater.errors import FunctionNotIdentifiable, NotInAView
+from headwater.pipeline.instances import (
+    content_of,
+    description_of,
+    fields_of,
+    is_value,
+    members_of,
+    name_of,
+    reduction_of,
+    state_of,
+)
 from headwater.pipeline.modules import (
     Home,
     globals_of_code,
     home_of,
     imports_of_code,
     imports_of_source,
+    is_below_root,
     is_foreign,
     is_module,
     is_package,
+    modules_imported_by,
     package_version,
     source_of,
 )
@@ -47,24 +57,6 @@ _DESCRIPTORS = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
-# Their objects are values, and say of themselves how they are made (__reduce_ex__).
-_VALUE_MODULES = frozenset(
-    {
-        "collections",
-        "datetime",
-        "decimal",
-        "fractions",
-        "ipaddress",
-        "logging",
-        "numpy",
-        "operator",
-        "pathlib",
-        "pyarrow",
-        "re",
-        "uuid",
-        "zoneinfo",
-    }
-)
 _OWN = __name__.partition(".")[0]
 _UDF_PARTS = ("func", "returnType", "evalType", "deterministic")
 
@@ -76,8 +68,9 @@ def function_digest(function: object) -> str:
         FunctionNotIdentifiable: it holds on to something that has no value: a lock, an open file, a client.
     """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    encoder = _Encoder(_name_of(function))
+    encoder = _Encoder(name_of(function))
     root = encoder.encode(function)
+    encoder.complete_modules()
     return digest_of(["function", version, settled(root, encoder.nodes)])
 
 
@@ -90,6 +83,8 @@ class _Encoder:
         self._numbers: dict[int | str, int] = {}
         self._kept: list[object] = []  # an id is only good while its object lives
         self._open: set[int] = set()
+        self._loaded: set[str] = set()  # names that code met so far may load from a module
+        self._modules: dict[int, tuple[types.ModuleType, dict[str, Encoded]]] = {}
 
     def encode(self, value: object) -> Encoded:
         """The tree that stands for `value`."""
@@ -161,6 +156,8 @@ class _Encoder:
         constants = list(code.co_consts)
         if constants and isinstance(doc, str) and constants[0] == doc:
             constants[0] = None
+        texts = (each for each in constants if isinstance(each, str))
+        self._loaded.update(code.co_names, texts)  # a text may be given to getattr
         return [
             "code",
             [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags],
@@ -203,6 +200,11 @@ class _Encoder:
         package = cast("str | None", scope.get("__package__"))
         names = sorted(set(globals_of_code(function.__code__)))
         imports = sorted(set(imports_of_code(function.__code__, package)))
+        for name, submodule in imports:
+            if any(is_below_root(each) for each in modules_imported_by(name, submodule)):
+                # The worker that runs the import has not got the project's folder.
+                member = f"'import {name}' inside the Python function {function.__qualname__}"
+                raise NotInAView(member=member, remedy="Import it at the top of the file.")
         return [
             [[name, self._global(name, scope)] for name in names],
             [self._imported(name, submodule) for name, submodule in imports],
@@ -266,13 +268,39 @@ class _Encoder:
     # --- modules ---
 
     def module(self, value: object) -> Encoded:
-        return self._module(cast("types.ModuleType", value).__name__)
+        module = cast("types.ModuleType", value)
+        return self._module(module.__name__, module)
 
-    def _module(self, name: str) -> Encoded:
+    def _module(self, name: str, module: types.ModuleType | None = None) -> Encoded:
         # Views import this package; which one that is, is for its version to say, wherever its files are.
         if home_of(name) is not Home.PROJECT or name.partition(".")[0] == _OWN:
             return self._named(name, "")
-        return self._node(f"module {name}", name, lambda: self._project_module(name))
+        node = self._node(f"module {name}", name, lambda: self._project_module(name))
+        found = module or sys.modules.get(name)
+        if found is not None:
+            self._modules.setdefault(node.number, (found, {}))
+        return node
+
+    def complete_modules(self) -> None:
+        """Adds, to each module of the project, what the code can load from it: its source may not show that.
+
+        `RATES = json.loads(Path("rates.json").read_text())` stays the same text when the file changes.
+        """
+        known: tuple[int, int] | None = None
+        while known != (len(self._loaded), len(self._modules)):
+            known = (len(self._loaded), len(self._modules))
+            for module, parts in tuple(self._modules.values()):
+                for name in sorted(self._loaded & vars(module).keys() - parts.keys()):
+                    if not name.startswith("__"):
+                        parts[name] = self._attribute(module, name)
+        for number, (_, parts) in self._modules.items():
+            self.nodes[number] = [self.nodes[number], [[name, parts[name]] for name in sorted(parts)]]
+
+    def _attribute(self, module: types.ModuleType, name: str) -> Encoded:
+        try:
+            return self.encode(vars(module)[name])
+        except FunctionNotIdentifiable as error:
+            raise self._unknown(f"{module.__name__}.{name}, {error.dependency}") from None
 
     def _project_module(self, name: str) -> Encoded:
         tree = self._source_of(name)
@@ -287,8 +315,8 @@ class _Encoder:
 
     def _imported(self, name: str, submodule: str) -> Encoded:
         """What `import name` or `from name import submodule` brings in; the latter may be no module."""
-        candidates = (name, f"{name}.{submodule}") if submodule else (name,)
-        return [name, submodule, [self._module(each) for each in candidates if is_module(each)]]
+        found = [self._module(each) for each in modules_imported_by(name, submodule) if is_module(each)]
+        return [name, submodule, found]
 
     def _source_of(self, name: str) -> ast.Module:
         source = source_of(name)
@@ -311,20 +339,15 @@ class _Encoder:
         if callable(value) and is_foreign(value):
             named = cast("types.FunctionType", value)  # or what an extension has instead of functions
             return self._named(named.__module__, named.__qualname__)
-        if kind.__module__.partition(".")[0] in _VALUE_MODULES:
+        if is_value(value):
             return self._reduced(value)
         return self._state(value)
 
     def _reduced(self, value: object) -> Encoded:
-        reduce = copyreg.dispatch_table.get(type(value), _reduce)
-        try:
-            made = reduce(value)
-        except TypeError:
-            made = ""
-        if isinstance(made, str):
-            # A name is what a module's own objects reduce to; this one is not found under it.
-            raise self._unknown(_description_of(value))
-        callable_, arguments, state, listed, keyed = (*made, None, None, None)[:5]
+        made = reduction_of(value)
+        if made is None:
+            raise self._unknown(description_of(value))
+        callable_, arguments, state, listed, keyed = made
         return [
             "reduced",
             self._all((callable_, arguments, state)),
@@ -337,7 +360,7 @@ class _Encoder:
         kind = type(value)
         content = content_of(value)
         if home_of(kind.__module__) is not Home.PROJECT and content is None:
-            raise self._unknown(_description_of(value))
+            raise self._unknown(description_of(value))
         return self._node(id(value), value, lambda: self._object(value, content))
 
     def _object(self, value: object, content: object) -> Encoded:
@@ -372,17 +395,3 @@ _CONTAINERS: Mapping[type, _Rule] = {
     frozenset: _Encoder.unordered,
     dict: _Encoder.mapping,
 }
-
-
-def _name_of(function: object) -> str:
-    name = cast("str | None", getattr(function, "__qualname__", None))
-    return name or type(function).__qualname__
-
-
-def _reduce(value: object) -> str | tuple[object, ...]:
-    return value.__reduce_ex__(4)
-
-
-def _description_of(value: object) -> str:
-    kind = type(value)
-    return f"an object of {kind.__module__}.{kind.__qualname__}"

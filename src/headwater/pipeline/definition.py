@@ -113,7 +113,7 @@ def table(function: Callable[..., Any] | None = None, /, *, name: str | None = N
 
     >>> @table
     ... def revenue(paid):
-    ...     return paid.groupBy("customer_id").sum("amount")
+    ...     return paid.groupBy("customer_id").agg(F.sum("amount").alias("amount"))
     """
     return _declared("table", function, name)
 

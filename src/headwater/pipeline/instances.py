@@ -5,6 +5,7 @@ Not here: turning the parts into identities.
 
 from __future__ import annotations
 
+import copyreg
 import enum
 import types
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -36,6 +37,56 @@ _NOISE = frozenset(
     }
 )
 _CONTAINERS: tuple[type, ...] = (tuple, list, set, frozenset, dict, int, float, str, bytes)
+# What `dataclass` writes as text and runs; the code's own name says that it did.
+_DATACLASS_METHODS = frozenset(
+    {
+        "__delattr__",
+        "__eq__",
+        "__ge__",
+        "__gt__",
+        "__hash__",
+        "__init__",
+        "__le__",
+        "__lt__",
+        "__repr__",
+        "__setattr__",
+    }
+)
+# Their objects are values, and say of themselves how they are made (__reduce_ex__).
+_VALUE_MODULES = frozenset(
+    {
+        "collections",
+        "datetime",
+        "decimal",
+        "fractions",
+        "ipaddress",
+        "logging",
+        "numpy",
+        "operator",
+        "pathlib",
+        "pyarrow",
+        "re",
+        "uuid",
+        "zoneinfo",
+    }
+)
+
+
+def name_of(function: object) -> str:
+    """What a function, or an object that is called like one, is called in messages."""
+    name = cast("str | None", getattr(function, "__qualname__", None))
+    return name or type(function).__qualname__
+
+
+def description_of(value: object) -> str:
+    """What an object is called in messages."""
+    kind = type(value)
+    return f"an object of {kind.__module__}.{kind.__qualname__}"
+
+
+def is_value(value: object) -> bool:
+    """Whether the object is one that says of itself how it is made."""
+    return type(value).__module__.partition(".")[0] in _VALUE_MODULES
 
 
 def fields_of(cls: type) -> Sequence[tuple[str, str, Sequence[object]]]:
@@ -44,7 +95,7 @@ def fields_of(cls: type) -> Sequence[tuple[str, str, Sequence[object]]]:
     return [(field.name, str(field.type), _defaults_of(field)) for field in found]
 
 
-def members_of(cls: type) -> Sequence[tuple[str, object]]:
+def members_of(cls: type[object]) -> Sequence[tuple[str, object]]:
     """Names and values of what the class defines itself, sorted; of an enumeration, its members first.
 
     A slot, or a field of a named tuple, has None for a value: its name is all there is to it.
@@ -58,7 +109,7 @@ def members_of(cls: type) -> Sequence[tuple[str, object]]:
     return [
         (name, None if _is_slot(member) else member)
         for name, member in members
-        if name not in _NOISE and not _is_generated(member)
+        if name not in _NOISE and not _is_generated(name, member)
     ]
 
 
@@ -82,8 +133,27 @@ def state_of(value: object) -> Mapping[str, object]:
     return {**held, **{name: getattr(value, name) for name in slots if hasattr(value, name)}}
 
 
+def reduction_of(value: object) -> tuple[object, object, object, object, object] | None:
+    """How a value says it is made: callable, arguments, state, items, pairs; None if it does not."""
+    reduce = copyreg.dispatch_table.get(type(value), _reduce)
+    try:
+        made = reduce(value)
+    except TypeError:
+        return None
+    if isinstance(made, str):
+        return None  # a name is what a module's own objects reduce to; this one is not found under it
+    callable_, arguments, state, listed, keyed = (*made, None, None, None)[:5]
+    return callable_, arguments, state, listed, keyed
+
+
+def _reduce(value: object) -> str | tuple[object, ...]:
+    return value.__reduce_ex__(4)
+
+
 def _defaults_of(field: Field[object]) -> Sequence[object]:
-    return [each for each in (field.default, field.default_factory) if each is not MISSING]
+    # By type: pickling by value makes another object of the one that says "no default".
+    found = (field.default, field.default_factory)
+    return [each for each in found if not isinstance(each, type(MISSING))]
 
 
 def _is_slot(member: object) -> bool:
@@ -91,7 +161,12 @@ def _is_slot(member: object) -> bool:
     return isinstance(member, slots) or type(member).__name__ == "_tuplegetter"
 
 
-def _is_generated(member: object) -> bool:
-    """Whether a method was written by dataclass or namedtuple: the fields say it all."""
+def _is_generated(name: str, member: object) -> bool:
+    """Whether a method was written by dataclass: the fields say it all."""
     code = getattr(member, "__code__", None)
-    return isinstance(code, types.CodeType) and code.co_filename.startswith("<")
+    return (
+        name in _DATACLASS_METHODS
+        and isinstance(code, types.CodeType)
+        and code.co_filename == "<string>"
+        and code.co_qualname.startswith("__create_fn__.")
+    )

@@ -7,53 +7,75 @@ Not here: running the functions that were found.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.errors import DefinitionFileFailed, DuplicateName, FileNameNotUtf8, HeadwaterError, NotInAView
+from headwater.errors import (
+    DefinitionFileFailed,
+    DuplicateName,
+    FileNameNotUtf8,
+    HeadwaterError,
+    InvalidSetting,
+    NotInAView,
+)
 from headwater.names import check_name, same_name
 from headwater.origin import Origin
 from headwater.pipeline.definition import Definition, SqlDefinition, collecting
+from headwater.pipeline.modules import modules_below, modules_in_the_way, project_root
+from headwater.pipeline.offline import OfflineSession, resume_offline
+from headwater.pipeline.offline_mode import process_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
     from types import ModuleType, TracebackType
 
     from headwater.pipeline.definition import DefinitionKind
     from headwater.pipeline.project import ProjectConfig
 
 _DIRECTIVE = "-- headwater:"
-_lock = threading.RLock()
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedProject:
-    """All definitions of a project, sorted by name, and the project's own modules behind them."""
+    """All definitions of a project, sorted by name, and the session that was there when they were imported.
+
+    What a file makes as it is imported (a function for columns, a column, a window) belongs to that session,
+    so views are built with the same one.
+    """
 
     config: ProjectConfig
     definitions: tuple[Definition, ...]
-    modules: tuple[ModuleType, ...]
+    session: OfflineSession
+
+    @property
+    def modules(self) -> tuple[ModuleType, ...]:
+        """The project's own modules that are imported now; a view may import more of them as it is built."""
+        return tuple(modules_below(self.config.root).values())
 
 
 @contextmanager
-def open_definitions(config: ProjectConfig) -> Generator[LoadedProject]:
+def open_definitions(
+    config: ProjectConfig, *, settings: Mapping[str, str] | None = None
+) -> Generator[LoadedProject]:
     """Imports the Python files and reads the SQL files that the project's configuration names.
 
     The project's modules stay imported within the context, so that its functions can be built, and are gone
-    after it. One project is open at a time in a process: imports are process-wide.
+    after it. One project is open at a time in a process: imports are process-wide. `settings` are Spark's, as
+    the profile has them; files that ask for one while they are imported are told these.
 
     Raises:
         DefinitionFileFailed: a file does not import or cannot be read; with the line.
         DuplicateName, InvalidName, FileNameNotUtf8: the definitions do not add up.
     """
     files = _definition_files(config)
-    with _lock, _own_modules(config.root) as modules:
-        with collecting() as found:
+    session = OfflineSession(settings)
+    with process_lock, _own_modules(config.root):
+        with collecting() as found, resume_offline(session, None):
             for file in files:
                 if file.suffix == ".sql":
                     found.append(_read_sql(file))
@@ -61,7 +83,7 @@ def open_definitions(config: ProjectConfig) -> Generator[LoadedProject]:
                     _import_file(config.root, file)
         _check_distinct(found)
         ordered = tuple(sorted(found, key=lambda each: each.name))
-        yield LoadedProject(config=config, definitions=ordered, modules=tuple(modules()))
+        yield LoadedProject(config=config, definitions=ordered, session=session)
 
 
 def user_origin(error: BaseException, root: Path) -> Origin | None:
@@ -83,8 +105,9 @@ def _definition_files(config: ProjectConfig) -> list[Path]:
     for entry in config.definitions:
         place = config.root / entry
         if not place.exists():
-            detail = f"the project's definitions name {entry!r}, which is not there"
-            raise DefinitionFileFailed(detail=detail, origin=config.source.origin_of("definitions"))
+            raise _wrong_definitions(config, f"{entry!r}, which is not there")
+        if not place.resolve().is_relative_to(config.root):
+            raise _wrong_definitions(config, f"{entry!r}, which is outside")
         files += [place] if place.is_file() else sorted(place.rglob("*"))
     chosen = sorted(
         {file for file in files if file.suffix in {".py", ".sql"} and _is_visible(file, config.root)}
@@ -95,6 +118,15 @@ def _definition_files(config: ProjectConfig) -> list[Path]:
         except UnicodeEncodeError:
             raise FileNameNotUtf8(shown=ascii(str(file.relative_to(config.root)))) from None
     return chosen
+
+
+def _wrong_definitions(config: ProjectConfig, value: str) -> InvalidSetting:
+    return InvalidSetting(
+        key="definitions",
+        value=value,
+        expected="folders or files that are there, below the project's own folder",
+        origin=config.source.origin_of("definitions"),
+    )
 
 
 def _is_visible(file: Path, root: Path) -> bool:
@@ -128,7 +160,10 @@ def _read_sql(file: Path) -> SqlDefinition:
 
 
 def _import_file(root: Path, file: Path) -> None:
-    name = ".".join(file.relative_to(root).with_suffix("").parts)
+    if any(getattr(module, "__file__", None) == str(file) for module in modules_below(root).values()):
+        return  # by a file that comes earlier
+    parts = file.relative_to(root).with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise DefinitionFileFailed(detail="Python does not know how to import it", origin=Origin(str(file)))
@@ -147,36 +182,27 @@ def _import_file(root: Path, file: Path) -> None:
 
 
 @contextmanager
-def _own_modules(root: Path) -> Generator[_ModuleLister]:
+def _own_modules(root: Path) -> Generator[None]:
     """The project's folder first on the path, nothing of it imported yet, and nothing left behind."""
-    path, before = list(sys.path), dict(sys.modules)
-    writes = sys.dont_write_bytecode
+    path, writes = list(sys.path), sys.dont_write_bytecode
+    before = {**modules_below(root), **modules_in_the_way(root)}
+    _forget(before)
+    importlib.invalidate_caches()
     sys.path.insert(0, str(root))
     sys.dont_write_bytecode = True
     try:
-        yield _ModuleLister(root, before)
+        with project_root(root):
+            yield
     finally:
         sys.path[:] = path
         sys.dont_write_bytecode = writes
-        for name in sorted(set(sys.modules) - set(before)):
-            if _is_below(sys.modules[name], root):
-                del sys.modules[name]
+        _forget(modules_below(root))
         sys.modules.update(before)
 
 
-class _ModuleLister:
-    def __init__(self, root: Path, before: dict[str, ModuleType]) -> None:
-        self._root = root
-        self._before = before
-
-    def __call__(self) -> list[ModuleType]:
-        new = sorted(name for name, module in sys.modules.items() if self._before.get(name) is not module)
-        return [sys.modules[name] for name in new if _is_below(sys.modules[name], self._root)]
-
-
-def _is_below(module: ModuleType, root: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    return isinstance(file, str) and Path(file).is_relative_to(root) and "site-packages" not in file
+def _forget(modules: Mapping[str, ModuleType]) -> None:
+    for name in modules:
+        del sys.modules[name]
 
 
 def _check_distinct(found: list[Definition]) -> None:

@@ -9,9 +9,11 @@ import ast
 import dis
 import enum
 import importlib.util
+import os
 import sys
 import sysconfig
 import types
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -20,12 +22,15 @@ from typing import TYPE_CHECKING, cast
 from pyspark import cloudpickle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from importlib.machinery import ModuleSpec
 
 _SITES = tuple(
     Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib") if sysconfig.get_path(kind)
 )
+
+_OWN = __name__.partition(".")[0]
+_roots: list[Path] = []  # of the projects that are open
 
 
 class Home(enum.Enum):
@@ -52,6 +57,66 @@ def home_of(name: str | None) -> Home:
         return Home.INSTALLED if parts[0] in _distributions() else Home.PROJECT
     origin = Path(spec.origin).resolve()
     return Home.INSTALLED if any(origin.is_relative_to(site) for site in _SITES) else Home.PROJECT
+
+
+@contextmanager
+def project_root(root: Path) -> Generator[None]:
+    """While entered, modules in files below `root` are the project's own."""
+    _roots.append(root)
+    try:
+        yield
+    finally:
+        _roots.remove(root)
+
+
+def modules_below(root: Path) -> dict[str, types.ModuleType]:
+    """The imported modules whose source is below `root`, by name, sorted; without this package."""
+    return {name: module for name, module in _own_or_others() if _has_source_below(root, module)}
+
+
+def modules_in_the_way(root: Path) -> dict[str, types.ModuleType]:
+    """The imported modules that hide those in the folder `root`: of the same name, from another folder."""
+    taken = {entry.stem for entry in sorted(root.iterdir()) if entry.suffix == ".py" or entry.is_dir()}
+    return {
+        name: module
+        for name, module in _own_or_others()
+        if name.partition(".")[0] in taken and _has_source_below(Path(root.anchor), module)
+    }
+
+
+def _own_or_others() -> list[tuple[str, types.ModuleType]]:
+    return [
+        (name, module)
+        for name, module in sorted(sys.modules.items())
+        if (top := name.partition(".")[0]) not in sys.stdlib_module_names and top not in {"__main__", _OWN}
+    ]
+
+
+def is_below_root(name: str) -> bool:
+    """Whether the module's source is in the folder of a project that is open, imported or not."""
+    top = name.partition(".")[0]
+    if not _roots or top == _OWN or top in sys.stdlib_module_names:
+        return False
+    spec = _spec_of(name)
+    return spec is not None and any(_is_source_below(root, spec.origin) for root in _roots)
+
+
+def _has_source_below(root: Path, module: types.ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if file is not None or not hasattr(module, "__path__"):
+        return _is_source_below(root, file)
+    parts = [str(part) for part in module.__path__]  # a package without a file is its folders
+    return bool(parts) and all(_is_own(root, part) for part in parts)
+
+
+def _is_source_below(root: Path, file: object) -> bool:
+    return isinstance(file, str) and file.endswith(".py") and _is_own(root, file)
+
+
+def _is_own(root: Path, path: str) -> bool:
+    # Asked of all that is imported, for every function that is pickled; as texts, paths are ten times faster.
+    start = str(root) if root == root.parent else f"{root}{os.sep}"
+    return (path.startswith(start) or _real_path(path).startswith(start)) and "site-packages" not in path
 
 
 def is_foreign(value: object) -> bool:
@@ -122,6 +187,11 @@ def imports_of_code(code: types.CodeType, package: str | None) -> Iterator[tuple
             before.append(instruction)
 
 
+def modules_imported_by(name: str, part: str) -> tuple[str, ...]:
+    """What may be modules in `from name import part`, or in `import name` if there is no part."""
+    return (name, f"{name}.{part}") if part else (name,)
+
+
 def globals_of_code(code: types.CodeType) -> Iterator[str]:
     """Names that the code, or code nested in it, looks up outside of itself."""
     for part in _codes_of(code):
@@ -159,6 +229,11 @@ def _spec_from_file(name: str, module: types.ModuleType) -> ModuleSpec | None:
     # `__main__` of a script, or a module made by exec, has a file but no spec.
     path = cast("str | None", getattr(module, "__file__", None))
     return importlib.util.spec_from_file_location(name, path) if path else None
+
+
+@cache
+def _real_path(path: str) -> str:
+    return os.path.realpath(path)
 
 
 @cache

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 SESSION_ID = "offline"
 
-# Spark 4.2.0's defaults for what pyspark asks while it builds plans, and what views ask most. Two differ on
-# purpose: time is UTC everywhere, and local rows are always part of the plan, however many they are.
+# Spark 4.2.0's defaults for what pyspark asks while it builds plans, and what views ask most; a profile's own
+# values go before them. Two differ on purpose: time is UTC everywhere, and local rows are always part of the
+# plan, however many they are. Settings that only make runs faster are left out: no view may depend on them.
 SETTINGS: Mapping[str, str] = {
     "spark.python.sql.dataFrameDebugging.enabled": "true",
-    "spark.sql.adaptive.enabled": "true",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
@@ -56,7 +56,6 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.localRelationChunkSizeRows": "10000",
     "spark.sql.session.localRelationSizeLimit": "3221225472",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "200",
     "spark.sql.sources.default": "parquet",
     "spark.sql.stackTracesInDataFrameContext": "1",
     "spark.sql.timestampType": "TIMESTAMP_LTZ",
@@ -79,8 +78,10 @@ class OfflineClient:
     _session_id = SESSION_ID
     _user_id: str | None = None
 
-    def __init__(self, schemas: SchemaSource) -> None:
+    def __init__(self, schemas: SchemaSource, settings: Mapping[str, str] | None = None) -> None:
         self._schemas = schemas
+        self._settings: Mapping[str, str] = {**SETTINGS, **(settings or {})}
+        self._told: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):  # copy, pickle and inspect look for these and must be told plainly
@@ -115,33 +116,54 @@ class OfflineClient:
 
     # --- settings ---
 
+    def use_settings(self, settings: Mapping[str, str]) -> None:
+        """From now on answers with `settings`; what was told already must not have been something else."""
+        known = {**SETTINGS, **settings}
+        for key, value in sorted(self._told.items()):
+            if known.get(key) != value:
+                member = f"spark.conf.get({key!r}) while a definition file is imported"
+                raise NotInAView(member=member, remedy="Ask inside the view function.")
+        self._settings = known
+
     def get_configs(self, *keys: str) -> tuple[str | None, ...]:
-        """Values of settings, from the constant table."""
-        return tuple(_setting(key) for key in keys)
+        """Values of settings: the profile's, or the constant ones."""
+        return tuple(self._setting(key) for key in keys)
 
     def get_config_dict(self, *keys: str) -> Mapping[str, str | None]:
         """The same, by key."""
-        return {key: _setting(key) for key in keys}
+        return {key: self._setting(key) for key in keys}
 
     def config(self, operation: base_pb2.ConfigRequest.Operation) -> ConfigResult:
         """The answer to one `spark.conf` call; changing anything is refused."""
         pairs: list[tuple[str, str | None]]
         match operation.WhichOneof("op_type"):
             case "get":
-                pairs = [(key, _setting(key)) for key in operation.get.keys]
+                pairs = [(key, self._setting(key)) for key in operation.get.keys]
             case "get_with_default":
                 defaults = {
                     pair.key: pair.value if pair.HasField("value") else None
                     for pair in operation.get_with_default.pairs
                 }
-                pairs = [(key, SETTINGS.get(key, default)) for key, default in defaults.items()]
+                pairs = [
+                    (key, self._setting(key) if key in self._settings else default)
+                    for key, default in defaults.items()
+                ]
             case "get_all":
-                pairs = list(SETTINGS.items())
+                pairs = [(key, self._setting(key)) for key in sorted(self._settings)]
             case "is_modifiable":
                 pairs = [(key, "false") for key in operation.is_modifiable.keys]
             case _:
                 raise refused_call("RuntimeConf.set")
         return ConfigResult(pairs=pairs, warnings=[])
+
+    def _setting(self, key: str) -> str:
+        try:
+            return self._told.setdefault(key, self._settings[key])
+        except KeyError:
+            raise NotInAView(
+                member=f"spark.conf.get({key!r})",
+                remedy="Give a default, or pass the value in as a constant; settings are the profile's.",
+            ) from None
 
     # --- commands ---
 
@@ -160,16 +182,6 @@ class OfflineClient:
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-def _setting(key: str) -> str:
-    try:
-        return SETTINGS[key]
-    except KeyError:
-        raise NotInAView(
-            member=f"spark.conf.get({key!r})",
-            remedy="Give a default, or pass the value in as a constant; settings are the profile's.",
-        ) from None
 
 
 def _analyzed(**known: object) -> AnalyzeResult:

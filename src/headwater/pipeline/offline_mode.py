@@ -10,21 +10,27 @@ import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from pyspark.core.context import SparkContext
 from pyspark.errors import utils as error_origins
+from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.connect.client.core import SparkConnectClient
 from pyspark.sql.connect.dataframe import DataFrame, DataFrameStatFunctions
 from pyspark.sql.connect.group import GroupedData
 from pyspark.sql.connect.observation import Observation
 from pyspark.sql.connect.session import SparkSession
+from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.session import SparkSession as ClassicSession
+from pyspark.sql.types import TimestampType
 
 from headwater.pipeline.refusal import not_in_a_view
+from headwater.pipeline.time_zones import in_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
+    from datetime import tzinfo
 
 # `is_remote` looks for the first; each of the others would turn what it says, or ask a server about names.
 _ENVIRONMENT: Mapping[str, str | None] = {
@@ -64,9 +70,31 @@ _GUARDED: tuple[tuple[type, str, str], ...] = (
 )
 
 _GET_OR_CREATE = (ClassicSession.Builder, "getOrCreate")
-_SWITCHED = (*((owner, name) for owner, name, _ in _GUARDED), _GET_OR_CREATE)
+# Where pyspark pickles functions, and where it would take a datetime without a zone for the machine's time.
+_DUMPS = (CloudPickleSerializer, "dumps")
+_MOMENT = (TimestampType, "toInternal")
+_CONVERTER = (LocalDataToArrowConversion, "_create_converter")
+_SWITCHED = (
+    *((owner, name) for owner, name, _ in _GUARDED),
+    _GET_OR_CREATE,
+    _DUMPS,
+    _MOMENT,
+    _CONVERTER,
+)
 
-_lock = threading.RLock()
+# Held by whoever switches, and around the import of definition files: one lock, so no order to get wrong.
+process_lock = threading.RLock()
+
+
+class BuildingSession(SparkSession):
+    """What the switched members ask of the session that is active."""
+
+    def before_pickling(self) -> None:
+        """Called before a function is pickled into a plan."""
+
+    def time_zone(self) -> tzinfo:
+        """Where a datetime without a zone is meant to be; never the machine's own."""
+        return UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +115,13 @@ _set_aside: list[_State] = []
 
 
 @contextmanager
-def offline_mode(session: SparkSession) -> Generator[None]:
+def offline_mode(session: BuildingSession) -> Generator[None]:
     """While entered, `pyspark.sql.functions` builds Connect expressions and `session` is the active session.
 
     One thread at a time holds it, and may enter it again; all that was switched is put back on the way out.
     Expressions made while entered carry the user's file and line, so that Spark's errors can point there.
     """
-    with _lock:
+    with process_lock:
         before = _current_state()
         members = before.members if _before else _guarded(before.members)
         _before.append(before)
@@ -110,7 +138,7 @@ def offline_mode(session: SparkSession) -> Generator[None]:
 @contextmanager
 def engine_mode() -> Generator[None]:
     """While entered, inside `offline_mode`, all is as it was before: Spark can be started and used."""
-    with _lock:
+    with process_lock:
         here = _current_state()
         _set_aside.append(here)
         try:
@@ -125,7 +153,7 @@ def engine_mode() -> Generator[None]:
 @contextmanager
 def resumed_mode() -> Generator[None]:
     """While entered, inside `engine_mode`, the process is offline again; elsewhere nothing changes."""
-    with _lock:
+    with process_lock:
         here = _current_state()
         try:
             if _set_aside:
@@ -162,7 +190,15 @@ def _apply(state: _State) -> None:
 def _guarded(members: Mapping[tuple[type, str], object]) -> Mapping[tuple[type, str], object]:
     guards = {(owner, name): _guard(members[owner, name], member) for owner, name, member in _GUARDED}
     original = cast("Callable[[_Builder], object]", members[_GET_OR_CREATE])
-    return {**guards, _GET_OR_CREATE: _active_or(original)}
+    return {
+        **guards,
+        _GET_OR_CREATE: _active_or(original),
+        _DUMPS: _announced(cast("Callable[..., object]", members[_DUMPS])),
+        _MOMENT: _zoned(cast("Callable[..., object]", members[_MOMENT])),
+        _CONVERTER: staticmethod(
+            _zoned_rows(cast("staticmethod[..., _Convert | None]", members[_CONVERTER]))
+        ),
+    }
 
 
 def _guard(original: object, member: str) -> object:
@@ -204,3 +240,44 @@ def _active_or(original: Callable[[_Builder], object]) -> Callable[[_Builder], o
 
 def _is_building() -> bool:
     return bool(_builder) and _builder[-1] == threading.get_ident()
+
+
+# --- pickling and time ---------------------------------------------------------------------------------
+
+_Convert: TypeAlias = "Callable[[object], object]"
+
+
+def _announced(original: Callable[..., object]) -> Callable[..., object]:
+    @functools.wraps(original)
+    def dumps(serializer: object, value: object) -> object:
+        if _is_building():
+            _session().before_pickling()
+        return original(serializer, value)
+
+    return dumps
+
+
+def _zoned(original: Callable[..., object]) -> Callable[..., object]:
+    @functools.wraps(original)
+    def to_internal(kind: object, value: datetime | None) -> object:
+        if value is not None and _is_building():
+            value = in_zone(value, _session().time_zone())
+        return original(kind, value)
+
+    return to_internal
+
+
+def _zoned_rows(original: Callable[..., _Convert | None]) -> Callable[..., _Convert | None]:
+    @functools.wraps(original)
+    def create_converter(kind: object, *args: object, **kwargs: object) -> _Convert | None:
+        convert = original(kind, *args, **kwargs)
+        if convert is None or not isinstance(kind, TimestampType) or not _is_building():
+            return convert
+        zone = _session().time_zone()
+        return lambda value: convert(in_zone(value, zone) if isinstance(value, datetime) else value)
+
+    return create_converter
+
+
+def _session() -> BuildingSession:
+    return cast("BuildingSession", SparkSession.active())

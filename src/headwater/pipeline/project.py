@@ -9,7 +9,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from headwater.errors import ConfigSyntax, InvalidSetting, ProjectNotFound, UnknownSetting
+from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
 from headwater.names import check_name
 from headwater.origin import Origin
 from headwater.runtime import TomlSource, check_keys
@@ -80,12 +80,19 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         raise InvalidSetting(key="name", value=repr(name), expected="a text")
     return ProjectConfig(
         root=root,
-        name=check_name(name),
+        name=_project_name(name),
         definitions=tuple(cast("list[str]", definitions)),
         profile=profile,
         profiles={key: _table(key, value) for key, value in profiles.items()},
         source=source,
     )
+
+
+def _project_name(name: str) -> str:
+    try:
+        return check_name(name)
+    except InvalidName as error:
+        raise InvalidSetting(key="name", value=repr(name), expected=error.next_step) from None
 
 
 def _table(key: str, value: object) -> Mapping[str, object]:

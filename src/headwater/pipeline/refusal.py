@@ -24,7 +24,7 @@ _BETWEEN = functools.__file__
 _RUNS = "Return the DataFrame; the engine runs it, once, and records what came out."
 _ONE_ROW = "Join with it, or use .scalar() or .exists(); the value itself is not there before the run."
 _WRITES = "Return the DataFrame; the engine writes it to the view's table."
-_KEEPS = "Make it a view of its own: views are stored, and read by name."
+_KEEPS = "Make it a table of its own (@headwater.table): it is stored once, and read by name."
 _NAMES = "Give the frame to spark.sql by name: spark.sql('FROM {f}', f=frame)."
 _COLUMNS = (
     "Its columns are found in the data; use groupBy(...).pivot('k', ['a', 'b']) with the values listed."
@@ -48,7 +48,7 @@ _REMEDIES: Mapping[str, str] = {
     "DataFrame.createTempView": _NAMES,
     "DataFrame.crosstab": _COLUMNS,
     "DataFrame.executionInfo": "Nothing was executed; run reports have the metrics.",
-    "DataFrame.explain": "headwater explain shows a view's plan.",
+    "DataFrame.explain": "Build it, and explain the table that comes of it in a session of your own.",
     "DataFrame.first": _ONE_ROW,
     "DataFrame.head": _ONE_ROW,
     "DataFrame.inputFiles": "Declare the files as a source and read it by name.",
@@ -58,7 +58,7 @@ _REMEDIES: Mapping[str, str] = {
     "DataFrame.persist": _KEEPS,
     "DataFrame.rdd": "Use DataFrame steps, mapInArrow or mapInPandas.",
     "DataFrame.registerTempTable": _NAMES,
-    "DataFrame.show": "headwater show prints rows of a built view.",
+    "DataFrame.show": "Build it, and read the table that comes of it.",
     "DataFrame.tail": _ONE_ROW,
     "DataFrame.take": _ONE_ROW,
     "DataFrame.toArrow": "Use mapInArrow to work on Arrow batches.",

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
 
 # Leaves that read nothing from outside.
-_CLOSED_LEAVES = frozenset({"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "EmptyRelation"})
+_CLOSED_LEAVES = frozenset(
+    {"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "UnionLoopRef", "EmptyRelation"}
+)
+
+
+# How pyspark names a frame that is handed to spark.sql("... {f}", f=frame); its plan is part of the query.
+_INLINED = "_pyspark_connect_temp_view_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +59,16 @@ def names_in_analysed(tree: list[dict[str, Any]], view: str, origin: Origin | No
 def _parsed_names(node: _Node, hidden: frozenset[str]) -> Iterator[str]:
     if node.kind == "UnresolvedWith":
         for relation in node.fields["cteRelations"]:
-            yield from _parsed_names(_node(iter(relation["_2"])), hidden)
-            hidden |= {same_name(relation["_1"])}
+            own = {same_name(relation["_1"])}
+            inside = hidden | own if node.fields.get("allowRecursion") else hidden
+            yield from _parsed_names(_node(iter(relation["_2"])), inside)
+            hidden |= own
         fields = {key: value for key, value in node.fields.items() if key != "cteRelations"}
     else:
         fields = node.fields
     if node.kind == "UnresolvedRelation":
         name = str(node.fields["multipartIdentifier"]).removeprefix("[").removesuffix("]")
-        if same_name(name) not in hidden:
+        if same_name(name) not in hidden and not name.startswith(_INLINED):
             yield name
     for tree in _inner_trees(fields):
         yield from _parsed_names(_node(iter(tree)), hidden)
@@ -70,8 +78,10 @@ def _parsed_names(node: _Node, hidden: frozenset[str]) -> Iterator[str]:
 
 def _analysed_names(node: _Node, view: str, origin: Origin | None) -> Iterator[str]:
     if node.kind == "View":
-        yield str(node.fields["desc"]["identifier"]["table"])
-        return
+        name = str(node.fields["desc"]["identifier"]["table"])
+        if not name.startswith(_INLINED):
+            yield name
+            return
     is_plan = ".plans." in node.fields["class"] or ".execution." in node.fields["class"]
     if is_plan and not node.children and node.kind not in _CLOSED_LEAVES:
         raise UnpinnedRead(view=view, leaf=_leaf_words(node), origin=origin)

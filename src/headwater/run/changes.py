@@ -11,7 +11,7 @@ from headwater.delta import is_head
 from headwater.names import TablePin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from headwater.artifacts import Manifest
     from headwater.pipeline import Pipeline
@@ -39,7 +39,15 @@ def first_change(
     )
 
 
-def reason_to_build(view: str, reached: Sequence[str], last: Manifest | None, now: Mapping[str, str]) -> str:
+def reason_to_build(
+    view: str,
+    reached: Sequence[str],
+    last: Manifest | None,
+    now: Mapping[str, str],
+    *,
+    results_digest: str,
+    remade: Collection[str] = (),
+) -> str:
     """Why one stored view is built, from the last run's record.
 
     Args:
@@ -47,17 +55,24 @@ def reason_to_build(view: str, reached: Sequence[str], last: Manifest | None, no
         reached: every view, source and table it reads, itself or through views that are not stored.
         last: the last run.
         now: the identity of each name now, as `recorded_identities` gives it for the last run.
+        results_digest: the identity of all that can change a result, now.
+        remade: the stored tables that this run has made anew.
     """
     before = recorded_identities(last) if last else {}
     if view not in before:
         return "new"
-    if last and any(table.name == view and table.pin is None for table in last.tables):
-        return "the last run did not get to it"
+    if last and view not in {table.name for table in last.tables if table.pin is not None}:
+        return "the last run did not make it"
     if before[view] != now[view]:
         return "its definition changed"
+    if last and last.results_digest != results_digest:
+        return "settings, functions or versions changed"
     changed = [name for name in reached if before.get(name) != now.get(name)]
     if changed:
         return f"'{changed[0]}', which it reads, changed"
+    anew = [name for name in reached if name in remade]
+    if anew:
+        return f"'{anew[0]}', which it reads, was made anew"
     return "the table was not as the last run left it"
 
 
@@ -85,8 +100,7 @@ def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> d
 def _changed_views(last: Manifest, pipeline: Pipeline) -> str | None:
     before = {view.name: (view.digest, view.stored) for view in last.views}
     now = {view.name: (view.digest, view.stored) for view in pipeline.views}
-    changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
-    return f"view '{changed[0]}' changed" if changed else None
+    return _first_difference("view", before, now)
 
 
 def _changed_sources(last: Manifest, sources: Sequence[PinnedSource]) -> str | None:
@@ -95,8 +109,18 @@ def _changed_sources(last: Manifest, sources: Sequence[PinnedSource]) -> str | N
         each.spec.name: (each.spec.digest, each.pin.version, each.pin.digest) if each.pin else None
         for each in sources
     }
-    changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
-    return f"source '{changed[0]}' changed" if changed else None
+    return _first_difference("source", before, now)
+
+
+def _first_difference(noun: str, before: Mapping[str, object], now: Mapping[str, object]) -> str | None:
+    for name in sorted({*before, *now}):
+        if name not in before:
+            return f"{noun} '{name}' is new"
+        if name not in now:
+            return f"{noun} '{name}' is gone"
+        if before[name] != now[name]:
+            return f"{noun} '{name}' changed"
+    return None
 
 
 def _changed_tables(last: Manifest, table_uris: Mapping[str, str]) -> str | None:

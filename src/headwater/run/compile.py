@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from headwater.delta import read_files, read_pinned, register_table
-from headwater.errors import OrderMismatch
+from headwater.delta import check_storable, read_files, read_pinned, register_table
+from headwater.errors import NotInAView, OrderMismatch
 from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import (
@@ -103,8 +103,10 @@ def register_source(session: RunSession, source: PinnedSource) -> None:
         register_table(session, "delta", pin, read_pinned(session, pin))
     elif spec.plan is not None:
         made = rehydrate(session, spec.plan.executable, spec.name, spec.origin)
-        names_in_analysed(analysed_tree(made), spec.name, spec.origin)
-        _register_planned(session, spec.name, made)
+        if names_in_analysed(analysed_tree(made), spec.name, spec.origin):
+            remedy = "A source starts from nothing but spark; make it a view."
+            raise NotInAView(member="a table that a source reads", remedy=remedy, origin=spec.origin)
+        _register_planned(session, spec.name, made, spec.origin)
 
 
 def rehydrate_view(session: RunSession, view: ViewSpec) -> DataFrame:
@@ -119,7 +121,7 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
         raise OrderMismatch(view=view.name, promised=promised, found=found, origin=view.origin)
     if view.stored:
         try:
-            _register_planned(session, view.name, frame)
+            _register_planned(session, view.name, frame, view.origin)
         except ENGINE_EXCEPTIONS as error:
             raise plan_error(error, view.name, view.origin) from error
     else:
@@ -127,7 +129,8 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
             frame.createOrReplaceTempView(view.name)
 
 
-def _register_planned(session: RunSession, name: str, frame: DataFrame) -> None:
+def _register_planned(session: RunSession, name: str, frame: DataFrame, origin: Origin) -> None:
+    check_storable(frame.schema, name, origin)
     empty = empty_relation(session, as_stored(frame.schema), name)
     register_table(session, "memory", TablePin(name=name, uri=f"planned:{name}", version=0, digest=""), empty)
 

@@ -74,8 +74,9 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         unchanged = _unchanged(run, pipeline, sources)
         if unchanged is not None:
             return _outcome(run, pipeline, unchanged, None, clock.monotonic() - start, unchanged.run_id)
-        request.warehouse.prepare()
+        request.warehouse.check_writable()
         compiled = _plan(run, pipeline, sources)
+        request.warehouse.prepare()
         made = _make(run, pipeline, compiled)
         manifest = _record(run, pipeline, compiled, made)
         return _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start, run.run_id)
@@ -115,8 +116,9 @@ def _last_run(request: RunRequest, listen: Listener) -> Manifest | None:
 
 def _say(run: _Run) -> Pipeline:
     run.listen(Progress(message="reading definitions"))
-    with open_definitions(run.request.config) as loaded:
-        return build_pipeline(loaded, run.schemas)
+    settings = dict(run.identity.settings.results)
+    with open_definitions(run.request.config, settings=settings) as loaded:
+        return build_pipeline(loaded, run.schemas, settings=settings)
 
 
 def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Manifest | None:
@@ -129,6 +131,8 @@ def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Ma
         sources=sources,
         table_uris=_table_uris(run, pipeline),
     )
+    if change is None and run.engine.is_open:
+        change = "a view asks for a schema that no run has recorded"
     if change is not None:
         run.listen(Progress(message=change))
         return None

@@ -106,7 +106,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         view,
         uri=request.table_uris[view.name],
         key=_task_key(request, made, view, reached),
-        reason=_reason(request, view.name, reached),
+        reason=_reason(request, made, view.name, reached),
         full=request.full,
     )
     made.tables.append(table)
@@ -143,11 +143,15 @@ def _task_key(request: MakingRequest, made: Made, view: ViewSpec, reached: list[
     return digest_of(["view", view.digest, request.results_digest, inputs])
 
 
-def _reason(request: MakingRequest, view: str, reached: list[str]) -> str:
+def _reason(request: MakingRequest, made: Made, view: str, reached: list[str]) -> str:
     if request.full:
         return "asked for in full"
     sources = [request.pins.pinned(source) for source in request.pipeline.sources]
-    return reason_to_build(view, reached, request.last, current_identities(request.pipeline, sources))
+    now = current_identities(request.pipeline, sources)
+    remade = [table.name for table in made.tables if table.action == "built"]
+    return reason_to_build(
+        view, reached, request.last, now, results_digest=request.results_digest, remade=remade
+    )
 
 
 def _not_made(request: MakingRequest, made: Made, failed: str, error: HeadwaterError) -> list[TableRecord]:

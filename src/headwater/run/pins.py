@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from headwater.delta import FilePin, ListedFile, find_head, note_of, pin_files
 from headwater.digest import digest_of
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, InvalidSetting
 from headwater.names import TablePin
 
 if TYPE_CHECKING:
@@ -26,17 +26,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedSource:
-    """A source as this run sees it; `pin` is None for rows that have still to be made."""
+    """A source as this run sees it.
+
+    `pin` is None for rows that have still to be made; `as_made` says that what is there, or will be, is just
+    what the source's function makes.
+    """
 
     spec: SourceSpec
     pin: TablePin | None
     files: FilePin | None = None
+    as_made: bool = False
 
     @property
     def identity(self) -> list[str | int | None]:
         """What changes when the declaration or the data does."""
         known = [self.pin.version, self.pin.digest] if self.pin else [None]
         return [self.spec.digest, *known]
+
+    @property
+    def schema_identity(self) -> list[str | int | None]:
+        """What changes when the schema could; making the rows changes nothing about it."""
+        return [self.spec.digest] if self.as_made else self.identity
 
 
 class SourcePins:
@@ -71,7 +81,7 @@ class SourcePins:
     def made(self, spec: SourceSpec, pin: TablePin) -> None:
         """Remembers rows that this run has made."""
         self._latest.remember(pin)
-        self._pinned[spec.name] = PinnedSource(spec=spec, pin=pin)
+        self._pinned[spec.name] = PinnedSource(spec=spec, pin=pin, as_made=True)
 
     def uri_of(self, spec: SourceSpec) -> str:
         """The one address of a source."""
@@ -89,27 +99,35 @@ class SourcePins:
             case "listing":
                 known = self._known.get(spec.name)
                 before = [
-                    ListedFile(path=f.path, size=f.size, modified_ns=f.modified_ns, sha256=f.sha256)
+                    ListedFile(path=f.path, size=f.size, changed_ns=f.changed_ns, sha256=f.sha256)
                     for f in (known.files if known else ())
                 ]
                 files = pin_files(spec.name, self.uri_of(spec), before, spec.origin)
                 return PinnedSource(spec=spec, pin=files.pin, files=files)
             case "made":
-                return PinnedSource(spec=spec, pin=self._pin_made(spec))
+                return self._pin_made(spec)
             case "delta":
+                _check_plain(spec)
                 return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, self.uri_of(spec)))
 
-    def _pin_made(self, spec: SourceSpec) -> TablePin | None:
+    def _pin_made(self, spec: SourceSpec) -> PinnedSource:
         """What is there counts, unless our own older definition made it and nobody has touched it since."""
         uri = self.uri_of(spec)
         head = find_head(uri)
-        if head is None:
-            return None
-        note = note_of(head.user_metadata)
+        note = note_of(head.user_metadata) if head else None
         is_ours = note is not None and note.table == spec.name
-        if is_ours and note is not None and note.task_key != made_key(spec):
-            return None
-        return self._latest.pin(spec.name, uri)
+        is_stale = note is not None and note.task_key != made_key(spec)
+        if head is None or (is_ours and is_stale):
+            return PinnedSource(spec=spec, pin=None, as_made=True)
+        return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, uri), as_made=is_ours)
+
+
+def _check_plain(spec: SourceSpec) -> None:
+    """A Delta table has its own schema and is read at its pin; options would be ignored in silence."""
+    if spec.schema is not None or spec.options:
+        raise InvalidSetting(
+            key=spec.name, value="a Delta source with schema or options", expected="the path alone"
+        )
 
 
 def made_key(spec: SourceSpec) -> str:

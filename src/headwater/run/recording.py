@@ -70,7 +70,7 @@ def _source(source: PinnedSource) -> SourceRecord | None:
         pin=PinRecord(version=source.pin.version, digest=source.pin.digest),
         path=source.spec.path,
         files=tuple(
-            FileRecord(path=each.path, size=each.size, modified_ns=each.modified_ns, sha256=each.sha256)
+            FileRecord(path=each.path, size=each.size, changed_ns=each.changed_ns, sha256=each.sha256)
             for each in files
         ),
     )

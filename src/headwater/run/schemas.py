@@ -13,7 +13,6 @@ from pyspark.sql.types import StructType
 
 from headwater.artifacts import SchemaRecord, SqlRecord
 from headwater.digest import digest_of
-from headwater.errors import UnknownTable
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import names_in_parsed, parsed_tree, rehydrate
 from headwater.run.compile import compile_views
@@ -78,7 +77,7 @@ class RecordedSchemas:
     def _identity(self, spec: ViewSpec | SourceSpec) -> list[str | int | None]:
         if isinstance(spec, ViewSpec):
             return [spec.digest, int(spec.stored)]
-        return self._pins.pinned(spec).identity
+        return self._pins.pinned(spec).schema_identity
 
     def _ask_engine(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
         session = self._engine.get().fresh()
@@ -89,9 +88,6 @@ class RecordedSchemas:
             compile_views(session, views, sources, reads)
             with engine_errors():
                 return rehydrate(session, relation.executable, "a view that asked for its schema").schema
-        except UnknownTable as error:
-            error.origin = None
-            raise
         finally:
             session.release()
 

@@ -34,6 +34,11 @@ class LazySession:
         self._session = None
         self._stack.close()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody has needed the engine yet."""
+        return self._session is not None
+
     def get(self) -> RunSession:
         """The session, opened now if it was not yet."""
         if self._session is None:

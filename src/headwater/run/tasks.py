@@ -62,6 +62,8 @@ def run_task(
         pin = head.pin(view.name)
         _register(context.session, pin)
         return _record(pin, key, action="skipped", reason="nothing it reads changed", rows=_rows(head))
+    if head is not None and reason == "new":
+        reason = "no run on record made its table"
     rows = rehydrate_view(context.session, view)
     pin, count = write_table(context, view.name, rows, uri=uri, key=key, head=head, origin=view.origin)
     return _record(pin, key, action="built", reason=reason, rows=count)

@@ -5,14 +5,11 @@ Not here: what is written there.
 
 from __future__ import annotations
 
-import os
+import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from headwater.errors import WarehouseNotWritable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +22,20 @@ class Warehouse:
         """Where a stored table lives."""
         return self.root / "tables" / name
 
+    def check_writable(self) -> None:
+        """Raises WarehouseNotWritable before any work is done; leaves nothing behind."""
+        place = next(folder for folder in (self.root, *self.root.parents) if folder.exists())
+        places = [place, *(each for each in (self.root / "tables", self.root / "runs") if each.exists())]
+        for folder in places:
+            try:
+                Path(tempfile.mkdtemp(dir=folder, prefix=".headwater-")).rmdir()
+            except OSError as error:
+                raise WarehouseNotWritable(
+                    path=str(self.root), detail=error.strerror or str(error)
+                ) from error
+
     def prepare(self) -> None:
-        """Makes the folder, or raises WarehouseNotWritable before any work is done."""
+        """Makes the folder and what belongs in it."""
         marker = self.root / ".gitignore"
         try:
             (self.root / "tables").mkdir(parents=True, exist_ok=True)
@@ -35,6 +44,3 @@ class Warehouse:
                 marker.write_text("*\n", "utf-8")
         except OSError as error:
             raise WarehouseNotWritable(path=str(self.root), detail=error.strerror or str(error)) from error
-        for folder in (self.root, self.root / "tables", self.root / "runs"):
-            if not os.access(folder, os.W_OK | os.X_OK):
-                raise WarehouseNotWritable(path=str(folder), detail="no permission")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,9 @@ _STATE = re.compile(r"\s*SQLSTATE:?\s*([0-9A-Z]{5})")
 _POSITION = re.compile(r";? line \d+ pos \d+$")
 _PYTHON_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _DEEPEST_CAUSE = 20
+_LONGEST = 400
+_INSTALLED = tuple({sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+_DATA_EXCEPTION = "22"  # the class of SQLSTATEs about values: division by zero, overflow, a bad cast
 _QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
@@ -169,9 +173,10 @@ def _call_site(throwable: Any) -> Origin | None:
 
 
 def _python_frame(text: str) -> Origin | None:
-    """The innermost frame of a Python function's traceback that is not PySpark's own."""
-    frames = [(path, int(line)) for path, line in _PYTHON_FRAME.findall(text) if "pyspark" not in path]
-    return Origin(*frames[-1]) if frames else None
+    """The innermost frame of a Python function's traceback that is neither Python's nor a package's."""
+    frames = [(path, int(line)) for path, line in _PYTHON_FRAME.findall(text)]
+    own = [frame for frame in frames if not frame[0].startswith(("<", *_INSTALLED))]
+    return Origin(*own[-1]) if own else None
 
 
 def _sentence(text: str) -> str:
@@ -179,8 +184,9 @@ def _sentence(text: str) -> str:
     if "Traceback (most recent call last)" in text:
         text = text.strip().splitlines()[-1] if not text.startswith("[") else _last_python_line(text)
     # Behind ";" and a new line Spark prints the whole plan, behind "==" the whole query.
-    words = text.split("\n\n")[0].split("\n== ")[0].split(";\n")[0]
-    return " ".join(_POSITION.sub("", _STATE.sub("", _BRACKET.sub("", words))).split()).rstrip(" ;")
+    words = text.strip().split("\n\n")[0].split("\n== ")[0].split(";\n")[0]
+    sentence = " ".join(_POSITION.sub("", _STATE.sub("", _BRACKET.sub("", words))).split()).rstrip(" ;")
+    return sentence if len(sentence) <= _LONGEST else f"{sentence[:_LONGEST]} ..."
 
 
 def _last_python_line(text: str) -> str:
@@ -194,4 +200,6 @@ def _remedy(failure: Failure) -> str:
         return "Run again; if it happens twice, give the driver more memory (--set driver_memory=4g)."
     if failure.java_class and "OutOfMemory" in failure.java_class:
         return "Give the driver more memory: --set driver_memory=4g."
+    if (failure.sql_state or "").startswith(_DATA_EXCEPTION):
+        return "Correct the expression, or the rows that it cannot take."
     return "Run again with --debug for the whole trace."

@@ -23,9 +23,13 @@ def headwater_home() -> Path:
     Raises:
         HomeNotWritable: it cannot be made, or nothing can be written in it.
     """
+    return _writable(home_path())
+
+
+def home_path() -> Path:
+    """Where the cache folder is or would be; nothing is made."""
     chosen = os.environ.get(HOME_VARIABLE)
-    home = Path(chosen).expanduser().absolute() if chosen else user_cache_path("headwater")
-    return _writable(home)
+    return Path(chosen).expanduser().absolute() if chosen else user_cache_path("headwater")
 
 
 def folder_in(home: Path, name: str) -> Path:

@@ -5,7 +5,6 @@ Nothing enters the cache unless its sha256 is the one written here.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import subprocess
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from filelock import FileLock
 
+from headwater.digest import digest_of_file
 from headwater.errors import HomeNotWritable, JarCorrupt, JarsUnavailable
 from headwater.runtime.home import folder_in, new_log
 
@@ -150,8 +150,7 @@ def _damaged(folder: Path, jars: Iterable[Jar]) -> tuple[Jar, ...]:
 
 def _sha256_of(path: Path) -> str | None:
     try:
-        with path.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
+        return digest_of_file(path)
     except OSError:
         return None
 

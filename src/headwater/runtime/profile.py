@@ -63,6 +63,16 @@ _OWNED = {
     "spark.sql.catalogImplementation": "catalog",
 }
 
+# Spark's launcher would read these; the driver is started without it, so they would be ignored in silence.
+_UNAPPLIED = frozenset(
+    {
+        "spark.driver.extraJavaOptions",
+        "spark.driver.defaultJavaOptions",
+        "spark.driver.extraClassPath",
+        "spark.driver.extraLibraryPath",
+    }
+)
+
 
 def resolve_profile(
     *,
@@ -90,7 +100,7 @@ def resolve_profile(
         for key, value in profiles.get(name, {}).items():
             profile = _with_value(profile, key, value, where=f"[profiles.{name}]")
     except (UnknownSetting, InvalidSetting) as error:
-        raise _placed(error, source) from None
+        raise _placed(error, source, f"profiles.{name}") from None
     for key, value in sorted(_from_environment(environ).items()):
         profile = _with_value(profile, key, value, where="the environment")
     for key, value in (flags or {}).items():
@@ -105,11 +115,13 @@ class TomlSource:
     path: str
     text: str
 
-    def origin_of(self, key: str) -> Origin:
-        """The first line that sets `key`, quoted or not."""
+    def origin_of(self, key: str, table: str = "") -> Origin:
+        """The first line that sets `key`, quoted or not, behind the header of `table`."""
+        lines = list(enumerate(self.text.splitlines(), 1))
+        header = re.compile(rf"^\s*\[{re.escape(table)}[\].]")
+        start = next((n for n, line in lines if header.match(line)), 1)
         pattern = re.compile(rf"""^\s*(\[.*)?["']?{re.escape(key)}["']?\s*[\]=]""")
-        lines = (n for n, line in enumerate(self.text.splitlines(), 1) if pattern.match(line))
-        return Origin(self.path, next(lines, 0))
+        return Origin(self.path, next((n for n, line in lines if n >= start and pattern.match(line)), 0))
 
 
 def check_keys(keys: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
@@ -121,8 +133,8 @@ def check_keys(keys: Mapping[str, object], known: tuple[str, ...], where: str) -
             raise UnknownSetting(key=key, where=where, hint=hint)
 
 
-def _placed(error: UnknownSetting | InvalidSetting, source: TomlSource | None) -> HeadwaterError:
-    return replace(error, origin=source.origin_of(error.key)) if source else error
+def _placed(error: UnknownSetting | InvalidSetting, source: TomlSource | None, table: str) -> HeadwaterError:
+    return replace(error, origin=source.origin_of(error.key, table)) if source else error
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -156,6 +168,10 @@ def _with_value(profile: RuntimeProfile, key: str, value: object, *, where: str)
 
 
 def _with_spark(profile: RuntimeProfile, key: str, value: object) -> RuntimeProfile:
+    if key in _UNAPPLIED:
+        raise InvalidSetting(
+            key=key, value=str(value), expected="nothing: the driver starts with its own options"
+        )
     if key in _OWNED:
         raise InvalidSetting(
             key=key, value=str(value), expected=f"a value through the profile's own '{_OWNED[key]}'"

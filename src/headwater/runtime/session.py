@@ -21,7 +21,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.digest import digest_of
-from headwater.errors import EngineStartFailed, SessionMismatch, UnknownSetting
+from headwater.errors import EngineStartFailed, InvalidSetting, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionSnapshot, function_snapshot
 from headwater.runtime.archive import make_archive, start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
@@ -32,6 +32,7 @@ from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
 from headwater.runtime.jvm import JvmSpec
 from headwater.runtime.settings import SettingsSnapshot, is_session_setting, settings_of, snapshot_of
+from headwater.runtime.storage import redacted
 from headwater.runtime.versions import EngineVersions, engine_versions
 
 if TYPE_CHECKING:
@@ -130,11 +131,6 @@ class SessionRuntime:
         """The identity of it all; see RuntimeIdentity."""
         return self.identity.digest
 
-    @property
-    def log_path(self) -> Path:
-        """Where Spark's own chatter goes."""
-        return self._application.gateway.log
-
     def new_session(self) -> RunSession:
         """A session cloned from the prepared one: its functions and settings, and no views."""
         return RunSession(self, SparkSession(self._application.context, self._prepared.cloneSession()))
@@ -182,10 +178,20 @@ class _Application:
         prepared = self.root.newSession()
         for key, value in sorted({**results, **speed}.items()):
             if is_session_setting(key):
-                prepared.conf.set(key, value)
+                _set(prepared, key, value)
         for definition in functions.definitions:
             prepared.sql(definition.statement)
         return prepared._jsparkSession
+
+
+def _set(session: SparkSession, key: str, value: str) -> None:
+    try:
+        session.conf.set(key, value)
+    except ENGINE_EXCEPTIONS as error:
+        detail = failure_of(error).detail
+        raise InvalidSetting(
+            key=key, value=repr(value), expected=f"a value that Spark takes: {detail}"
+        ) from error
 
 
 _lock = threading.RLock()
@@ -204,6 +210,7 @@ def open_runtime(profile: RuntimeProfile, notify: Notify = ignore_notes) -> Sess
         if _applications and not _applications[0].is_alive:
             close_runtime()
         if not _applications:
+            _check_alone()
             _applications.append(_start(profile, wanted, notify))
         application = _applications[0]
         differences = _differences(application.settings, wanted)
@@ -278,11 +285,17 @@ def _application_settings(profile: RuntimeProfile) -> dict[str, str]:
 
 
 def _differences(running: dict[str, str], wanted: dict[str, str]) -> tuple[str, ...]:
+    shown, asked = (dict(redacted(tuple(each.items()))) for each in (running, wanted))
     return tuple(
-        f"{key} is {running.get(key, 'not set')}, {wanted.get(key, 'not set')} was asked for"
+        f"{key} is {shown.get(key, 'not set')}, {asked.get(key, 'not set')} was asked for"
         for key in sorted({*running, *wanted})
         if running.get(key) != wanted.get(key)
     )
+
+
+def _check_alone() -> None:
+    if SparkContext._active_spark_context is not None:
+        raise SessionMismatch(differences=("a SparkContext that Headwater did not start is open",))
 
 
 def _check_known(profile: RuntimeProfile, root: SparkSession) -> None:

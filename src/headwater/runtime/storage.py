@@ -14,7 +14,8 @@ from headwater.errors import RemoteRefused
 
 REDACTED = "*********"
 _SECRET = re.compile(
-    r"(?i)secret|password|passwd|token|credential|access[._-]?key|account[._-]?key|signature"
+    r"(?i)secret|passw|passphrase|token|credential|signature|private|[._-]sas([._-]|$)"
+    r"|(access|account|api|encryption|shared|master)[._-]?key"
 )
 
 

@@ -5,17 +5,16 @@ Not here: whether they work; `headwater doctor` probes that.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 
 import pyspark
 
+from headwater.digest import digest_of_file
 from headwater.errors import RuntimeFailure
-from headwater.runtime.home import headwater_home
-from headwater.runtime.jars import DELTA_JARS, Jar
+from headwater.runtime.home import home_path
+from headwater.runtime.jars import DELTA_JARS, Jar, pyspark_jars
 from headwater.runtime.java import find_java
 
 
@@ -42,14 +41,9 @@ class DependencyManifest:
     jars: tuple[Jar, ...]
 
 
-def spark_home() -> Path:
-    """The folder of the Spark that PySpark brings along; a user's SPARK_HOME does not matter."""
-    return Path(pyspark.__file__).parent
-
-
 def engine_versions() -> EngineVersions:
     """What the installed packages say."""
-    (library,) = sorted((spark_home() / "jars").glob("scala-library-*.jar"))
+    (library,) = [jar for jar in pyspark_jars() if jar.name.startswith("scala-library-")]
     return EngineVersions(
         spark=pyspark.__version__,
         delta=version("delta-spark"),
@@ -67,10 +61,10 @@ def dependency_manifest() -> DependencyManifest:
         java = find_java()
     except RuntimeFailure:
         java = None
-    cached = headwater_home() / "jars"
-    bundled = [Jar(path.name, _sha256(path)) for path in sorted((spark_home() / "jars").glob("*.jar"))]
+    cached = home_path() / "jars"
+    bundled = [Jar(path.name, digest_of_file(path)) for path in pyspark_jars()]
     delta = [
-        Jar(jar.name, _sha256(cached / jar.name)) if (cached / jar.name).is_file() else jar
+        Jar(jar.name, digest_of_file(cached / jar.name)) if (cached / jar.name).is_file() else jar
         for jar in DELTA_JARS
     ]
     return DependencyManifest(
@@ -83,8 +77,3 @@ def dependency_manifest() -> DependencyManifest:
         delta=versions.delta,
         jars=tuple(sorted(bundled + delta, key=lambda jar: jar.name)),
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
