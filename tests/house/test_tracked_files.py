@@ -24,9 +24,9 @@ REGISTRY = re.compile(
 
 
 def tracked() -> list[Path]:
-    """Every file that git has or would take; where there is no git, every file that nobody made here."""
+    """Every file that git has; where there is no git, every file that nobody made here."""
     if (ROOT / ".git").exists():
-        command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+        command = ["git", "ls-files", "-z"]
         names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
         return [ROOT / name for name in sorted(filter(None, names.split("\0"))) if (ROOT / name).is_file()]
     found = [path for path in sorted(ROOT.rglob("*")) if path.is_file()]

@@ -8,6 +8,7 @@ import pytest
 
 import headwater
 from headwater.errors import ProjectNotFound, UnknownProfile
+from headwater.origin import Origin
 from headwater.run import Project
 
 if TYPE_CHECKING:
@@ -36,8 +37,13 @@ def test_the_profile_is_named_by_argument_then_variable_then_project(project_fol
     assert Project(folder, environ={}).profile.name == "a"
     assert Project(folder, environ=environ).profile.name == "b"
     assert Project(folder, environ=environ, profile="c").profile.name == "c"
-    with pytest.raises(UnknownProfile):
+    with pytest.raises(UnknownProfile) as caught:
         Project(folder, environ={}, profile="d")
+    assert caught.value.origin is None
+    (folder / "headwater.toml").write_text(toml.replace('"a"', '"z"'))
+    with pytest.raises(UnknownProfile) as caught:
+        Project(folder, environ={})
+    assert caught.value.origin == Origin(str(folder / "headwater.toml"), 2)
 
 
 def test_no_project_is_a_typed_error(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.artifacts import Manifest, TableRecord, commit_manifest, last_manifest
+from msgspec.structs import replace
+
+from headwater.artifacts import Manifest, commit_manifest, last_manifest
 from headwater.clock import Clock, new_run_id
 from headwater.errors import HeadwaterError, ManifestUnreadable
 from headwater.pipeline import Pipeline, ProjectConfig, build_pipeline, open_definitions
@@ -21,7 +23,6 @@ from headwater.run.recording import manifest_of
 from headwater.run.schemas import RecordedSchemas
 from headwater.run.sessions import LazySession
 from headwater.run.tasks import TaskContext
-from headwater.run.warehouse import Warehouse
 from headwater.runtime import RuntimeIdentity, engine_errors, identity_of
 
 if TYPE_CHECKING:
@@ -73,13 +74,13 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         sources = [run.pins.pinned(source) for source in pipeline.sources]
         unchanged = _unchanged(run, pipeline, sources)
         if unchanged is not None:
-            return _outcome(run, pipeline, unchanged, None, clock.monotonic() - start, unchanged.run_id)
+            return _outcome(run, pipeline, unchanged, None, clock.monotonic() - start)
         request.warehouse.check_writable()
         compiled = _plan(run, pipeline, sources)
         request.warehouse.prepare()
         made = _make(run, pipeline, compiled)
         manifest = _record(run, pipeline, compiled, made)
-        return _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start, run.run_id)
+        return _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start)
 
 
 def _open(request: RunRequest, clock: Clock, listen: Listener, engine: LazySession) -> _Run:
@@ -194,33 +195,20 @@ def _outcome(
     manifest: Manifest,
     error: HeadwaterError | None,
     seconds: float,
-    run_id: str,
 ) -> RunOutcome:
-    is_old = run_id != run.run_id
-    tables = manifest.tables
-    if is_old:
+    """What comes back; the manifest of an earlier run means that nothing has changed since."""
+    tables, status = manifest.tables, manifest.status
+    if manifest.run_id != run.run_id:
         words = "nothing changed since the last run"
-        tables = tuple(_skipped(table, words) for table in tables)
+        tables = tuple(replace(table, action="skipped", reason=words) for table in tables)
+        status = "unchanged"
     return RunOutcome(
-        run_id=run_id,
-        status="unchanged" if is_old else manifest.status,
+        run_id=manifest.run_id,
+        status=status,
         tables=tables,
         views=len(pipeline.views),
         sources=len(pipeline.sources),
         seconds=seconds,
-        manifest=run.request.warehouse.root / "runs" / run_id / "manifest.json",
+        manifest=run.request.warehouse.root / "runs" / manifest.run_id / "manifest.json",
         error=error,
-    )
-
-
-def _skipped(table: TableRecord, reason: str) -> TableRecord:
-    return TableRecord(
-        name=table.name,
-        action="skipped",
-        reason=reason,
-        version=table.version,
-        rows=table.rows,
-        digest=table.digest,
-        pin=table.pin,
-        task_key=table.task_key,
     )

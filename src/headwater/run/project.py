@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from headwater.clock import Clock, SystemClock
 from headwater.delta import LatestVersions
+from headwater.errors import UnknownProfile
 from headwater.pipeline import read_project
 from headwater.run.engine import RunRequest, execute
 from headwater.run.outcome import Listener, RunOutcome, ignore_progress
@@ -41,13 +42,18 @@ class Project:
     ) -> None:
         variables = os.environ if environ is None else environ
         self.config = read_project(Path(path))
-        self.profile = resolve_profile(
-            profiles=self.config.profiles,
-            environ=variables,
-            chosen=profile or variables.get("HEADWATER_PROFILE") or self.config.profile,
-            flags=settings,
-            source=self.config.source,
-        )
+        named = profile or variables.get("HEADWATER_PROFILE")
+        try:
+            self.profile = resolve_profile(
+                profiles=self.config.profiles,
+                environ=variables,
+                chosen=named or self.config.profile,
+                flags=settings,
+                source=self.config.source,
+            )
+        except UnknownProfile as error:
+            error.origin = None if named else self.config.source.origin_of("profile")
+            raise
         place = warehouse or variables.get("HEADWATER_WAREHOUSE") or self.config.root / ".headwater"
         self.warehouse = Warehouse(Path(place).resolve())
         self._clock = clock or SystemClock()
