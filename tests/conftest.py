@@ -12,11 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, close_runtime, open_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+
+# Timings never decide a test: a busy machine must not fail a property.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "orders"

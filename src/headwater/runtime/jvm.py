@@ -186,7 +186,7 @@ def _properties(settings: tuple[tuple[str, str], ...]) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""The text for a Java properties file: whatever could mean something becomes `\uXXXX`."""
+    r"""The text for a Java properties file: whatever could mean something is escaped."""
     units = text.encode("utf-16-be")
     codes = [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
     return "".join(
