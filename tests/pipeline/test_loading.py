@@ -42,6 +42,14 @@ def test_python_and_sql_files_are_found_in_sorted_order(project_folder: MakeProj
     assert kinds == {"b": "view", "d": "table"}
 
 
+@pytest.mark.parametrize("line", ["-- headwater: table", "--headwater:table", "  --  Headwater : table  "])
+def test_a_directive_may_be_spaced_as_one_likes(project_folder: MakeProject, line: str) -> None:
+    with open_definitions(read_project(project_folder(a_sql=f"{line}\nSELECT 1"))) as loaded:
+        (definition,) = loaded.definitions
+        assert isinstance(definition, SqlDefinition)
+        assert definition.kind == "table"
+
+
 def test_nothing_of_a_project_stays_imported(project_folder: MakeProject) -> None:
     folder = project_folder(v_py="import shared_words\n" + VIEW.format(name="a"))
     (folder / "shared_words.py").write_text("WORDS = 1\n")

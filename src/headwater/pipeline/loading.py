@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from headwater.pipeline.project import ProjectConfig
 
 _DIRECTIVE = "-- headwater:"
+_DIRECTIVE_LINE = re.compile(r"\s*--\s*headwater\s*:(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +144,9 @@ def _read_sql(file: Path) -> SqlDefinition:
         raise DefinitionFileFailed(detail=str(error), origin=origin) from error
     kind: DefinitionKind = "view"
     for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith(_DIRECTIVE):
-            word = line.removeprefix(_DIRECTIVE).strip()
+        directive = _DIRECTIVE_LINE.match(line)
+        if directive:
+            word = directive.group(1).strip()
             if word == "table":
                 kind = "table"
             elif word != "view":
