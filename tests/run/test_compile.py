@@ -10,11 +10,15 @@ import pytest
 from pyspark.sql.types import ArrayType, IntegerType, MapType, StringType, StructField, StructType
 
 import headwater
-from headwater.errors import HeadwaterError
-from headwater.run.compile import as_stored
+from headwater.errors import HeadwaterError, OrderMismatch
+from headwater.names import TablePin
+from headwater.origin import Origin
+from headwater.pipeline import SourceSpec, ViewSpec, build_plan
+from headwater.run.compile import as_stored, compile_views
+from headwater.run.pins import PinnedSource
 
 if TYPE_CHECKING:
-    from headwater.runtime import SessionRuntime
+    from headwater.runtime import RunSession, SessionRuntime
 
 SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
 MakeProject = Callable[..., Path]
@@ -176,3 +180,16 @@ def test_the_planned_schema_is_the_one_delta_gives_back(
         planned = as_stored(session.spark.sql(sql).schema)
         stored = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "t")).schema
     assert planned == stored
+
+
+def test_an_order_that_the_analysed_plan_does_not_confirm_is_refused(session: RunSession) -> None:
+    origin = Origin("v.py", 1)
+    rows = build_plan(lambda spark: spark.range(1))
+    source = SourceSpec(name="a", origin=origin, kind="memory", plan=rows)
+    pinned = PinnedSource(spec=source, pin=TablePin(name="a", uri="memory:a", version=0, digest="d"))
+    plan = build_plan(lambda spark: spark.table("a"))
+    view = ViewSpec(name="z", origin=origin, language="python", stored=False, plan=plan)
+    assert compile_views(session, [view], [pinned], {"z": ("a",)}).order == ("a", "z")
+    with pytest.raises(OrderMismatch) as caught:
+        compile_views(session, [view], [pinned], {"z": ()})
+    assert (caught.value.promised, caught.value.found, caught.value.origin) == ((), ("a",), origin)
