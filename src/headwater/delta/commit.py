@@ -58,22 +58,20 @@ def commit_mutation(mutation: Mutation, rows: DataFrame, origin: Origin | None =
     )
     if isinstance(mutation, Overwrite):
         writer = writer.option("overwriteSchema", "true")
+    failure: Exception | None = None
     try:
         writer.save(path)
     except ENGINE_EXCEPTIONS as error:
-        # The engine may have failed after the commit was made; then the commit is what happened.
-        landed = _find_commit(mutation)
-        if landed is None:
-            raise _write_error(error, path, origin) from error
-    else:
-        landed = _find_commit(mutation)
-    if landed is None:
-        raise CommitConflict(
-            origin=origin,
-            path=path,
-            detail=f"version {mutation.base_version + 1} is not the one written here",
-        )
-    return _receipt(mutation, landed, "committed")
+        failure = error
+    # The log has the last word: the engine may say yes to a write that it dropped, or fail after a commit.
+    landed = _find_commit(mutation)
+    if landed is not None:
+        return _receipt(mutation, landed, "committed")
+    if failure is not None:
+        raise _write_error(failure, path, origin) from failure
+    raise CommitConflict(
+        origin=origin, path=path, detail=f"version {mutation.base_version + 1} is not the one written here"
+    )
 
 
 def _find_commit(mutation: Mutation) -> LogHead | None:

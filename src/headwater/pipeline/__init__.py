@@ -3,7 +3,6 @@
 view, table, source        the decorators
 read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig
 open_definitions           the definition files, imported -> LoadedProject
-user_origin                the user's line that an exception passed through
 build_plan                 one function -> PlanBytes
 build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec of a SourceKind)
 SchemaOracle               who answers when a view asks for a schema
@@ -12,7 +11,7 @@ SchemaOracle               who answers when a view asks for a schema
 from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
 from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import source, table, view
-from headwater.pipeline.loading import LoadedProject, open_definitions, user_origin
+from headwater.pipeline.loading import LoadedProject, open_definitions
 from headwater.pipeline.project import PROJECT_FILE, ProjectConfig, read_project
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
@@ -32,6 +31,5 @@ __all__ = [
     "read_project",
     "source",
     "table",
-    "user_origin",
     "view",
 ]

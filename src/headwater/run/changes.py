@@ -43,7 +43,7 @@ def reason_to_build(
     view: str,
     reached: Sequence[str],
     last: Manifest | None,
-    now: Mapping[str, str],
+    now: Mapping[str, object],
     *,
     results_digest: str,
     remade: Collection[str] = (),
@@ -76,25 +76,22 @@ def reason_to_build(
     return "the table was not as the last run left it"
 
 
-def recorded_identities(last: Manifest) -> dict[str, str]:
+def recorded_identities(last: Manifest) -> dict[str, object]:
     """What each view said and each source held in a recorded run."""
-    views = {view.name: view.digest for view in last.views}
-    return {
-        **views,
-        **{each.name: f"{each.digest}@{each.pin.version}/{each.pin.digest}" for each in last.sources},
-    }
+    return {**{view.name: view.digest for view in last.views}, **_recorded_sources(last)}
 
 
-def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> dict[str, str]:
+def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> dict[str, object]:
     """The same for what is there now."""
-    views = {view.name: view.digest for view in pipeline.views}
-    pins = {
-        each.spec.name: f"{each.spec.digest}@{each.pin.version}/{each.pin.digest}"
-        if each.pin
-        else each.spec.digest
-        for each in sources
-    }
-    return {**views, **pins}
+    return {**{view.name: view.digest for view in pipeline.views}, **_current_sources(sources)}
+
+
+def _recorded_sources(last: Manifest) -> dict[str, object]:
+    return {each.name: [each.digest, each.pin.version, each.pin.digest] for each in last.sources}
+
+
+def _current_sources(sources: Sequence[PinnedSource]) -> dict[str, object]:
+    return {each.spec.name: each.identity for each in sources}
 
 
 def _changed_views(last: Manifest, pipeline: Pipeline) -> str | None:
@@ -104,12 +101,7 @@ def _changed_views(last: Manifest, pipeline: Pipeline) -> str | None:
 
 
 def _changed_sources(last: Manifest, sources: Sequence[PinnedSource]) -> str | None:
-    before = {each.name: (each.digest, each.pin.version, each.pin.digest) for each in last.sources}
-    now = {
-        each.spec.name: (each.spec.digest, each.pin.version, each.pin.digest) if each.pin else None
-        for each in sources
-    }
-    return _first_difference("source", before, now)
+    return _first_difference("source", _recorded_sources(last), _current_sources(sources))
 
 
 def _first_difference(noun: str, before: Mapping[str, object], now: Mapping[str, object]) -> str | None:

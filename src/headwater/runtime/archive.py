@@ -22,7 +22,7 @@ from headwater.digest import digest_of
 from headwater.errors import EngineStartFailed, HeadwaterError, HomeNotWritable
 from headwater.runtime.home import folder_in, new_log
 from headwater.runtime.jvm import MODULE_OPTIONS, JvmSpec, class_path_of, environment_of, java_command_of
-from headwater.runtime.training import train_in_child
+from headwater.runtime.training import decoded_spec, train_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def make_archive(spec: JvmSpec, *, train: Train = train_in_child) -> Path:
 def main() -> None:
     """What the background process does."""
     os.nice(_NICENESS)
-    spec = msgspec.json.decode(sys.argv[1], type=JvmSpec, dec_hook=lambda kind, value: kind(value))
+    spec = decoded_spec(sys.argv[1])
     try:
         make_archive(spec)
     except HeadwaterError as error:

@@ -62,7 +62,7 @@ def train_in_child(spec: JvmSpec, draft: Path) -> Path:
 def main() -> None:
     """The child's whole life: engine, work, archive."""
     encoded, draft = sys.argv[1:]
-    spec = msgspec.json.decode(encoded, type=JvmSpec, dec_hook=_decoded)
+    spec = decoded_spec(encoded)
     archiving = (f"-XX:ArchiveClassesAtExit={draft}", "-Xlog:cds*=off")
     gateway = open_gateway(replace(spec, options=(*spec.options, *archiving)))
     try:
@@ -116,5 +116,6 @@ def _rehydrate(spark: SparkSession) -> None:
     execution.executedPlan().toString()
 
 
-def _decoded(kind: type, value: object) -> object:
-    return kind(value)
+def decoded_spec(encoded: str | bytes) -> JvmSpec:
+    """The engine that a parent process described to this one, as JSON."""
+    return msgspec.json.decode(encoded, type=JvmSpec, dec_hook=lambda kind, value: kind(value))
