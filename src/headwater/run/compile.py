@@ -15,14 +15,11 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 from headwater.delta import check_storable, read_files, read_pinned, register_table
 from headwater.errors import NotInAView, OrderMismatch
 from headwater.names import TablePin, same_name
-from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import (
     analysed_tree,
     empty_relation,
     names_in_analysed,
-    names_in_parsed,
     order_of,
-    parsed_tree,
     plan_error,
     rehydrate,
 )
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headwater.origin import Origin
-    from headwater.pipeline import PlanBytes
+    from headwater.pipeline import ViewSpec
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RunSession
 
@@ -45,15 +42,6 @@ class Compiled:
 
     order: tuple[str, ...]
     reads: Mapping[str, tuple[str, ...]]
-
-
-def names_read(session: RunSession, plan: PlanBytes, view: str, origin: Origin | None) -> tuple[str, ...]:
-    """The tables that a plan reads, those inside its SQL texts too; sorted, each once."""
-    names = {same_name(name): name for name in plan.reads}
-    for sql in plan.sql:
-        for name in names_in_parsed(parsed_tree(session, sql, view, origin), view, origin):
-            names.setdefault(same_name(name), name)
-    return tuple(sorted(names.values()))
 
 
 def compile_views(
@@ -148,12 +136,3 @@ def _nullable(kind: DataType) -> DataType:
     if isinstance(kind, MapType):
         return MapType(_nullable(kind.keyType), _nullable(kind.valueType), True)
     return kind
-
-
-def reads_of(session: RunSession, specs: Iterable[ViewSpec | SourceSpec]) -> dict[str, tuple[str, ...]]:
-    """What each view reads, by name."""
-    return {
-        spec.name: names_read(session, spec.plan, spec.name, spec.origin)
-        for spec in specs
-        if isinstance(spec, ViewSpec)
-    }

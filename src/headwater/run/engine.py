@@ -15,7 +15,7 @@ from headwater.clock import Clock, new_run_id
 from headwater.errors import HeadwaterError, ManifestUnreadable
 from headwater.pipeline import Pipeline, ProjectConfig, build_pipeline, open_definitions
 from headwater.run.changes import first_change
-from headwater.run.compile import Compiled, compile_views, reads_of
+from headwater.run.compile import Compiled, compile_views
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.pins import PinnedSource, SourcePins
@@ -143,7 +143,7 @@ def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Ma
 def _plan(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Compiled:
     session = run.engine.get()
     run.listen(Progress(message=f"planning {len(pipeline.views)} views"))
-    reads = reads_of(session, pipeline.views)
+    reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
     return compile_views(session, pipeline.views, sources, reads)
 
 

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from headwater.artifacts import SchemaRecord, SqlRecord
 from headwater.digest import digest_of
+from headwater.names import same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import names_in_parsed, parsed_tree, rehydrate
 from headwater.run.compile import compile_views
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater.artifacts import Manifest
+    from headwater.origin import Origin
     from headwater.pipeline import PlanBytes
     from headwater.run.pins import SourcePins
     from headwater.run.sessions import LazySession
@@ -43,12 +45,15 @@ class RecordedSchemas:
 
     def names_in(self, sql: str, origin: str) -> tuple[str, ...]:
         """The tables that a SQL text reads; see SchemaOracle."""
-        digest = digest_of(sql)
-        if digest not in self._names:
-            session = self._engine.get()
-            self._names[digest] = names_in_parsed(parsed_tree(session, sql, origin), origin)
-        self._used_names[digest] = self._names[digest]
-        return self._names[digest]
+        return self._names_in(sql, origin, None)
+
+    def reads_of(self, view: ViewSpec) -> tuple[str, ...]:
+        """The tables that a view reads, those inside its SQL texts too; sorted, each once."""
+        names = {same_name(name): name for name in view.plan.reads}
+        for sql in view.plan.sql:
+            for name in self._names_in(sql, view.name, view.origin):
+                names.setdefault(same_name(name), name)
+        return tuple(sorted(names.values()))
 
     def schema_of(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
         """The schema of a relation; see SchemaOracle."""
@@ -84,13 +89,18 @@ class RecordedSchemas:
         views = [spec for spec in reached.values() if isinstance(spec, ViewSpec)]
         sources = [self._pins.pinned(spec) for spec in reached.values() if isinstance(spec, SourceSpec)]
         try:
-            reads = {view.name: self._reads(view) for view in views}
+            reads = {view.name: self.reads_of(view) for view in views}
             compile_views(session, views, sources, reads)
             with engine_errors():
                 return rehydrate(session, relation.executable, "a view that asked for its schema").schema
         finally:
             session.release()
 
-    def _reads(self, view: ViewSpec) -> tuple[str, ...]:
-        inside = [name for sql in view.plan.sql for name in self.names_in(sql, view.name)]
-        return tuple(sorted({*view.plan.reads, *inside}))
+    def _names_in(self, sql: str, owner: str, origin: Origin | None) -> tuple[str, ...]:
+        """Each text is parsed once, in this run or in the one that recorded it."""
+        digest = digest_of(sql)
+        if digest not in self._names:
+            tree = parsed_tree(self._engine.get(), sql, owner, origin)
+            self._names[digest] = names_in_parsed(tree, owner, origin)
+        self._used_names[digest] = self._names[digest]
+        return self._names[digest]
