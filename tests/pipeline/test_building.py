@@ -36,7 +36,7 @@ from headwater.pipeline import (
     open_definitions,
     read_project,
 )
-from headwater.pipeline.messages import messages_of, value_of
+from headwater.messages import messages_of, value_of
 
 MakeProject = Callable[..., Path]
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"

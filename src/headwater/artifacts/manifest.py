@@ -34,6 +34,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     size: int
     changed_ns: int
     sha256: str
+    skip_reason: str | None = None
 
 
 class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +49,10 @@ class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A view as it was: where it stands in the project, the digest of its plan, and what it reads."""
+    """A view as it was: where it stands in the project, the digest of its plan, what it reads and calls.
+
+    `functions` are those of the catalogue, `tags` the families they belong to.
+    """
 
     name: str
     file: str
@@ -57,6 +61,8 @@ class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     stored: bool
     digest: str
     reads: tuple[str, ...]
+    functions: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,10 +86,11 @@ class SchemaRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class SqlRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tables that a SQL text reads, under the digest of the text."""
+    """The tables that a SQL text reads and the functions of the catalogue that it calls, under its digest."""
 
     digest: str
     reads: tuple[str, ...]
+    functions: tuple[str, ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,6 +109,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     storage: dict[str, str]
     cache: str
     function_digest: str
+    families: tuple[str, ...] = ()
     versions: dict[str, str]
     sources: tuple[SourceRecord, ...]
     views: tuple[ViewRecord, ...]

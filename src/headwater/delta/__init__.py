@@ -5,6 +5,7 @@ read_commit                     one commit by its version
 read_pinned                     rows at a version
 LatestVersions                  the newest version as a session may see it (cache profiles)
 pin_files, read_files           files that are no Delta table: FilePin, ListedFile
+scan_files, read_scanned        the files themselves as rows, by ScanOptions
 register_table                  a name for any of them: TableKind, TableSpec -> Registration
 StorageProfile                  where tables live, and with which options
 probe_commit, probe_change_feed small real uses, for doctor
@@ -21,6 +22,7 @@ from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.reads import LatestVersions, read_pinned
 from headwater.delta.receipt import Outcome, Receipt
 from headwater.delta.registration import Registration, TableKind, TableSpec, register_table
+from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.schema import check_storable
 from headwater.runtime import StorageProfile
 
@@ -36,6 +38,7 @@ __all__ = [
     "Overwrite",
     "Receipt",
     "Registration",
+    "ScanOptions",
     "StorageProfile",
     "TableKind",
     "TableSpec",
@@ -51,5 +54,7 @@ __all__ = [
     "read_files",
     "read_head",
     "read_pinned",
+    "read_scanned",
     "register_table",
+    "scan_files",
 ]

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class ListedFile:
-    """One file of a listing: its path below the listing's root, and what tells whether it changed."""
+    """One file of a listing: its path below the listing's root, and what tells whether it changed.
+
+    A file that is left out has a reason, and no digest.
+    """
 
     path: str
     size: int
     changed_ns: int
     sha256: str
+    skip_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,9 @@
 """What the user said; data only. A view is a value: its serialised plan, made without a JVM.
 
 view, table, source        the decorators
+extractor                  the decorator for functions of files
+LOCATION, FILE_COLUMNS     what a source of files tells of each
+packaged_project           a pipeline that comes with a package -> ProjectConfig
 read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig
 open_definitions           the definition files, imported -> LoadedProject
 build_plan                 one function -> PlanBytes
@@ -10,12 +13,15 @@ SchemaOracle               who answers when a view asks for a schema
 
 from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
 from headwater.pipeline.canonical import PlanBytes
-from headwater.pipeline.definition import source, table, view
+from headwater.pipeline.definition import extractor, source, table, view
+from headwater.pipeline.extracting import FILE_COLUMNS, LOCATION
 from headwater.pipeline.loading import LoadedProject, open_definitions
-from headwater.pipeline.project import PROJECT_FILE, ProjectConfig, read_project
+from headwater.pipeline.project import PROJECT_FILE, ProjectConfig, packaged_project, read_project
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 __all__ = [
+    "FILE_COLUMNS",
+    "LOCATION",
     "PROJECT_FILE",
     "LoadedProject",
     "Pipeline",
@@ -27,7 +33,9 @@ __all__ = [
     "ViewSpec",
     "build_pipeline",
     "build_plan",
+    "extractor",
     "open_definitions",
+    "packaged_project",
     "read_project",
     "source",
     "table",

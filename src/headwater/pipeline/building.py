@@ -8,14 +8,16 @@ Not here: the oracle.
 from __future__ import annotations
 
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.connect.proto import base_pb2
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from headwater.errors import (
     Cycle,
     HeadwaterError,
+    InvalidSetting,
     NotAFrame,
     NotInAView,
     RuntimeFailure,
@@ -24,16 +26,19 @@ from headwater.errors import (
 )
 from headwater.names import same_name
 from headwater.pipeline.canonical import PlanBytes, build_twice, bytes_of_plan
+from headwater.pipeline.ddl import parse_ddl
 from headwater.pipeline.definition import (
     Definition,
+    ExtractorDefinition,
     FunctionDefinition,
     PathDefinition,
     RowsDefinition,
     SqlDefinition,
 )
+from headwater.pipeline.extracting import FILE_COLUMNS, FILES, LOCATION, ROW_COLUMNS, extraction
 from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
-from headwater.pipeline.spec import Pipeline, SourceSpec, ViewSpec
+from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,7 +156,7 @@ class _Building:
             raise ViewRaised(view=definition.name, detail=detail, origin=origin) from error
         if isinstance(definition, RowsDefinition):
             return SourceSpec(name=definition.name, origin=definition.origin, kind="memory", plan=plan)
-        if definition.kind == "source":
+        if isinstance(definition, FunctionDefinition) and definition.kind == "source":
             if plan.reads:
                 member = f"reading '{plan.reads[0]}' in the source '{definition.name}'"
                 raise NotInAView(member=member, remedy=_STARTS_FROM_NOTHING, origin=definition.origin)
@@ -161,12 +166,16 @@ class _Building:
             name=definition.name,
             origin=definition.origin,
             language=language,
-            stored=definition.kind == "table",
+            stored=isinstance(definition, ExtractorDefinition) or definition.kind == "table",
             plan=plan,
         )
 
-    def _frame(self, definition: FunctionDefinition | SqlDefinition | RowsDefinition) -> DataFrame:
+    def _frame(
+        self, definition: FunctionDefinition | SqlDefinition | RowsDefinition | ExtractorDefinition
+    ) -> DataFrame:
         match definition:
+            case ExtractorDefinition():
+                return self._extracted(definition)
             case SqlDefinition():
                 return self._session.sql(definition.text)
             case RowsDefinition():
@@ -177,6 +186,18 @@ class _Building:
                     returned = "nothing" if frame is None else f"a {type(frame).__name__}"
                     raise NotAFrame(view=definition.name, returned=returned)
                 return frame
+
+    def _extracted(self, definition: ExtractorDefinition) -> DataFrame:
+        files = self._definitions.get(same_name(definition.files))
+        if not isinstance(files, PathDefinition) or files.file_format != FILES:
+            expected = f'the name of a source with format="{FILES}"'
+            raise InvalidSetting(key="files", value=repr(definition.files), expected=expected)
+        columns = f"{ROW_COLUMNS}, {definition.schema}"
+        schema = to_arrow_schema(_schema(columns)).serialize().to_pybytes()
+        listed = self._session.table(definition.files)
+        # What every source of files has; pyspark would ask, and start the engine for it.
+        cast("Any", listed)._cached_schema = _schema(f"{FILE_COLUMNS}, {LOCATION} STRING")
+        return listed.mapInArrow(extraction(definition.function, schema, definition.version), columns)
 
     def _arguments(self, definition: FunctionDefinition) -> dict[str, Any]:
         """One frame per parameter, by name; a parameter with a default keeps it."""
@@ -193,12 +214,16 @@ class _Building:
         return arguments
 
 
+def _schema(ddl: str) -> StructType:
+    return cast("StructType", parse_ddl(ddl))
+
+
 def _path_source(definition: PathDefinition) -> SourceSpec:
-    is_delta = definition.file_format.lower() == "delta"
+    kinds: dict[str, SourceKind] = {"delta": "delta", FILES: "files"}
     return SourceSpec(
         name=definition.name,
         origin=definition.origin,
-        kind="delta" if is_delta else "listing",
+        kind=kinds.get(definition.file_format, "listing"),
         path=definition.path,
         file_format=definition.file_format,
         schema=definition.schema,

@@ -1,7 +1,8 @@
 """A view's plan as bytes: the ones Spark runs, and the ones that say whether the view is still the same.
 
 Two builds of one view differ in what pyspark counts up (plan ids, lambda names, names of inlined frames), in
-where the lines stood, and in how a function was pickled. All of that is taken out here, and nothing else.
+where the lines stood, and in how a function was pickled. All of that is taken out here, with the marks that
+functions of the catalogue leave, and nothing else.
 Not here: what the plan means. Analysis, lineage and determinism rules work on Catalyst's tree.
 """
 
@@ -16,9 +17,10 @@ from pyspark.sql.connect.proto import base_pb2
 
 from headwater.digest import digest_of_bytes
 from headwater.errors import NotInAView, ViewNotReproducible
+from headwater.functions import mentions_function, read_mark, take_mark
+from headwater.messages import CALLS, children_of, is_streaming, messages_of, put, text_of, value_of
 from headwater.pipeline.code import function_digest
 from headwater.pipeline.difference import first_difference
-from headwater.pipeline.messages import CALLS, children_of, is_streaming, messages_of, put, text_of, value_of
 from headwater.pipeline.offline_mode import resumed_mode
 from headwater.pipeline.refusal import not_in_a_view
 
@@ -67,8 +69,9 @@ class PlanBytes:
         digest: sha256 of `canonical`.
         reads: Names of the tables read through the DataFrame API, as written, sorted; `name` without quotes.
         sql: Texts of the SQL relations, in order of appearance; then a SELECT of each expression, given as a
-            text, that has a subquery in it.
-        functions: Names of the functions called, sorted; those inside SQL texts are not among them.
+            text, that has a subquery or a function of the catalogue in it.
+        functions: Names of the functions called, sorted: Spark's, and those of the catalogue that made a part
+            of the plan; those inside SQL texts are not among them.
     """
 
     executable: bytes
@@ -145,13 +148,14 @@ def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -
     executable = executable_plan(plan)
     content = (canonical or canonical_plan(plan)).SerializeToString(deterministic=True)
     facts = _Facts.of(executable)
+    marks = {mark for message in messages_of(plan) if (mark := read_mark(message)) is not None}
     return PlanBytes(
         executable=executable.SerializeToString(deterministic=True),
         canonical=content,
         digest=digest_of_bytes(content),
         reads=facts.reads,
         sql=facts.sql,
-        functions=facts.functions,
+        functions=tuple(sorted({*facts.functions, *marks})),
     )
 
 
@@ -179,6 +183,7 @@ class _Names:
             work.extend((child, scope, depth) for child in reversed(children_of(message)))
 
     def _settle_fields(self, message: Message) -> None:
+        take_mark(message)
         descriptor = message.DESCRIPTOR
         plan_id = descriptor.fields_by_name.get("plan_id")
         if plan_id is not None and (not plan_id.has_presence or message.HasField("plan_id")):
@@ -236,7 +241,7 @@ class _Facts:
         _check_replayable(plan)
         reads: set[str] = set()
         sql: list[str] = []
-        subqueries: list[str] = []
+        expressions: list[str] = []
         functions: set[str] = set()
         for message in messages_of(plan):
             name = message.DESCRIPTOR.full_name
@@ -244,11 +249,16 @@ class _Facts:
                 reads.add(_unquoted(text_of(message, "unparsed_identifier")))
             elif name == "spark.connect.SQL":
                 sql.append(text_of(message, "query"))
-            elif name == _EXPRESSION_TEXT and _SUBQUERY.search(text_of(message, "expression")):
-                subqueries.append(f"SELECT {text_of(message, 'expression')}")
+            elif name == _EXPRESSION_TEXT and _is_telling(text_of(message, "expression")):
+                expressions.append(f"SELECT {text_of(message, 'expression')}")
             elif name in CALLS:
                 functions.add(text_of(message, "function_name"))
-        return cls(reads=tuple(sorted(reads)), sql=(*sql, *subqueries), functions=tuple(sorted(functions)))
+        return cls(reads=tuple(sorted(reads)), sql=(*sql, *expressions), functions=tuple(sorted(functions)))
+
+
+def _is_telling(expression: str) -> bool:
+    """Whether a text might read a table or call a function of the catalogue; only a parser can tell."""
+    return _SUBQUERY.search(expression) is not None or mentions_function(expression)
 
 
 def _unquoted(name: str) -> str:

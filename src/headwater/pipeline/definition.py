@@ -5,6 +5,7 @@
     @headwater.source                    rows that are made once and then belong to the user
     headwater.source("name", path=...)   files or a Delta table that is there already
     headwater.source("name", rows=...)   rows in memory
+    @headwater.extractor(files=...)      a table with one row for each file of a source
 
 A decorator gives the function back unchanged, so that a test can call it. Not here: building a plan.
 """
@@ -16,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from inspect import currentframe
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from headwater.errors import InvalidSetting, NotInAView
 from headwater.names import check_name
@@ -24,6 +25,7 @@ from headwater.origin import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
+    from types import CodeType
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,7 +74,19 @@ class RowsDefinition:
     schema: str
 
 
-Definition = FunctionDefinition | SqlDefinition | PathDefinition | RowsDefinition
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractorDefinition:
+    """A Python function of one file's path and content, run in workers over all files of a source."""
+
+    name: str
+    origin: Origin
+    function: Callable[[str, bytes], Mapping[str, object]]
+    files: str
+    schema: str
+    version: str
+
+
+Definition = FunctionDefinition | SqlDefinition | PathDefinition | RowsDefinition | ExtractorDefinition
 
 _collector: ContextVar[list[Definition] | None] = ContextVar("headwater_definitions", default=None)
 
@@ -144,7 +158,9 @@ def source(
 ) -> Callable[..., Any] | None:
     """Declares what the pipeline starts from: a path, rows in memory, or a function that makes rows once.
 
-    A path is taken from the project's folder. What a function makes is written to the warehouse when it is
+    A path is taken from the project's folder. With `format="files"` the rows are the files themselves, as git
+    or the folder lists them, for an `extractor` to read; options: `include` (patterns of names, with spaces
+    between) and `max_bytes`. What a function makes is written to the warehouse when it is
     not there, and again when the function changes, unless somebody else has written to it since.
 
     >>> source("customers", path="data/customers.csv", format="csv", schema="id BIGINT, name STRING")
@@ -166,7 +182,7 @@ def source(
                 name=check_name(target),
                 origin=origin,
                 path=path,
-                file_format=format,
+                file_format=format.lower() if format.lower() in {"delta", "files"} else format,
                 schema=schema,
                 options=pairs,
             )
@@ -181,21 +197,64 @@ def source(
     return None
 
 
+def extractor(
+    *, files: str, schema: str, version: str = "", name: str | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    r"""Declares a table with one row for each file of a source, made by a function of its path and content.
+
+    The function runs in Python workers and returns a mapping of values for the columns of `schema`; a list of
+    structs may be an Arrow array. Before these columns the table has path, size_bytes, content_sha256,
+    skip_reason (why a file was not read) and extract_error (how the function failed on it).
+
+    Args:
+        files: the name of a source of files (`format="files"`).
+        schema: the columns that the function makes, as Spark writes a schema.
+        version: what to change when a result may change though the function's own code does not.
+        name: the table's name, if it is not the function's.
+
+    >>> @extractor(files="sources", schema="lines INT")
+    ... def line_counts(path: str, content: bytes) -> dict[str, object]:
+    ...     return {"lines": content.count(b"\n")}
+    """
+    return partial(_extracting, files, schema, version, name)
+
+
+def _extracting(
+    files: str, schema: str, version: str, name: str | None, function: Callable[P, R]
+) -> Callable[P, R]:
+    code, origin = _code_of("extractor", function)
+    _keep(
+        ExtractorDefinition(
+            name=check_name(name or code.co_name),
+            origin=origin,
+            function=cast("Callable[[str, bytes], Mapping[str, object]]", function),
+            files=check_name(files),
+            schema=schema,
+            version=version,
+        )
+    )
+    return function
+
+
 def _declared(
     kind: DefinitionKind, function: Callable[..., Any] | None, name: str | None
 ) -> Callable[..., Any]:
     if function is None:
         return partial(_named, kind, name)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        raise NotInAView(member=f"@{kind} on {function!r}", remedy="Decorate a plain function.")
-    origin = Origin(code.co_filename, code.co_firstlineno)
+    _, origin = _code_of(kind, function)
     _keep(
         FunctionDefinition(
             name=check_name(name or function.__name__), kind=kind, origin=origin, function=function
         )
     )
     return function
+
+
+def _code_of(decorator: str, function: Callable[..., Any]) -> tuple[CodeType, Origin]:
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise NotInAView(member=f"@{decorator} on {function!r}", remedy="Decorate a plain function.")
+    return code, Origin(code.co_filename, code.co_firstlineno)
 
 
 def _named(kind: DefinitionKind, name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from google.protobuf.message import Message
 
-from headwater.pipeline.messages import CALLS, is_map, text_of
+from headwater.messages import CALLS, is_map, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

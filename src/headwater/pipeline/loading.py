@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,7 +57,7 @@ class LoadedProject:
     @property
     def modules(self) -> tuple[ModuleType, ...]:
         """The project's own modules that are imported now; a view may import more of them as it is built."""
-        return tuple(modules_below(self.config.root).values())
+        return () if self.config.declare else tuple(modules_below(self.config.root).values())
 
 
 @contextmanager
@@ -76,8 +76,11 @@ def open_definitions(
     """
     files = _definition_files(config)
     session = OfflineSession(settings)
-    with process_lock, _own_modules(config.root):
+    # What comes with a package is imported already; the folder it works on is data, and stays off the path.
+    with process_lock, nullcontext() if config.declare else _own_modules(config.root):
         with collecting() as found, resume_offline(session, None):
+            if config.declare:
+                config.declare()
             for file in files:
                 if file.suffix == ".sql":
                     found.append(_read_sql(file))

@@ -12,9 +12,9 @@ import pyspark
 from pyspark.sql.connect.client.core import AnalyzeResult, ConfigResult
 
 from headwater.errors import EngineFailed, NotInAView
+from headwater.messages import is_streaming
 from headwater.pipeline.canonical import executable_bytes
 from headwater.pipeline.ddl import parse_ddl
-from headwater.pipeline.messages import is_streaming
 from headwater.pipeline.refusal import refused_call
 
 if TYPE_CHECKING:

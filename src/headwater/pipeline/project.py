@@ -15,7 +15,7 @@ from headwater.origin import Origin
 from headwater.runtime import TomlSource, check_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 PROJECT_FILE = "headwater.toml"
@@ -24,7 +24,11 @@ _KEYS = ("name", "definitions", "profile")
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectConfig:
-    """What headwater.toml says; `profiles` are left to the runtime to read."""
+    """What headwater.toml says; `profiles` are left to the runtime to read.
+
+    A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
+    folder that its sources are taken from.
+    """
 
     root: Path
     name: str
@@ -32,6 +36,20 @@ class ProjectConfig:
     profile: str | None
     profiles: Mapping[str, Mapping[str, object]]
     source: TomlSource
+    declare: Callable[[], None] | None = None
+
+
+def packaged_project(root: Path, name: str, declare: Callable[[], None]) -> ProjectConfig:
+    """A project whose definitions come with a package, over the folder `root`."""
+    return ProjectConfig(
+        root=root.resolve(),
+        name=name,
+        definitions=(),
+        profile=None,
+        profiles={},
+        source=TomlSource(path=str(root), text=""),
+        declare=declare,
+    )
 
 
 def read_project(path: Path) -> ProjectConfig:

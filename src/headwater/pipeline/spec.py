@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.pipeline.canonical import PlanBytes
 
-SourceKind = Literal["delta", "listing", "memory", "made"]
+SourceKind = Literal["delta", "listing", "files", "memory", "made"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

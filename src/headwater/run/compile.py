@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from headwater.delta import check_storable, read_files, read_pinned, register_table
-from headwater.errors import NotInAView, OrderMismatch
+from headwater.delta import check_storable, read_files, read_pinned, read_scanned, register_table
+from headwater.errors import FunctionDisabled, NotInAView, OrderMismatch
+from headwater.functions import find_function
 from headwater.names import TablePin, same_name
+from headwater.pipeline import LOCATION
 from headwater.plan import (
     analysed_tree,
     empty_relation,
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from headwater.functions import FunctionSnapshot
     from headwater.origin import Origin
-    from headwater.pipeline import ViewSpec
+    from headwater.pipeline import SourceSpec, ViewSpec
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RunSession
 
@@ -42,6 +45,16 @@ class Compiled:
 
     order: tuple[str, ...]
     reads: Mapping[str, tuple[str, ...]]
+
+
+def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled: FunctionSnapshot) -> None:
+    """Raises FunctionDisabled for the first of the functions that a session of this profile does not have."""
+    there = {definition.name for definition in enabled.definitions}
+    for name in functions:
+        definition = find_function(name)
+        if definition is not None and name not in there:
+            off = next(tag for tag in definition.tags if tag not in enabled.families)
+            raise FunctionDisabled(view=spec.name, function=name, family=off, origin=spec.origin)
 
 
 def compile_views(
@@ -73,7 +86,9 @@ def compile_views(
 def register_source(session: RunSession, source: PinnedSource) -> None:
     """Makes a source readable under its name; rows that are still to be made are planned as empty."""
     spec, pin = source.spec, source.pin
-    if source.files is not None and spec.file_format is not None:
+    if source.files is not None and spec.kind == "files":
+        register_table(session, "listing", source.files.pin, read_scanned(session, source.files, LOCATION))
+    elif source.files is not None and spec.file_format is not None:
         rows = read_files(
             session,
             source.files,

@@ -15,7 +15,7 @@ from headwater.clock import Clock, new_run_id
 from headwater.errors import HeadwaterError, ManifestUnreadable
 from headwater.pipeline import Pipeline, ProjectConfig, build_pipeline, open_definitions
 from headwater.run.changes import first_change
-from headwater.run.compile import Compiled, compile_views
+from headwater.run.compile import Compiled, check_enabled, compile_views
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.pins import PinnedSource, SourcePins
@@ -143,6 +143,8 @@ def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Ma
 def _plan(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Compiled:
     session = run.engine.get()
     run.listen(Progress(message=f"planning {len(pipeline.views)} views"))
+    for spec in (*pipeline.sources, *pipeline.views):
+        check_enabled(spec, run.schemas.functions_of(spec), run.identity.functions)
     reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
     return compile_views(session, pipeline.views, sources, reads)
 

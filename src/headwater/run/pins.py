@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from headwater.delta import FilePin, ListedFile, find_head, note_of, pin_files
+from headwater.delta import FilePin, ListedFile, ScanOptions, find_head, note_of, pin_files, scan_files
 from headwater.digest import digest_of
 from headwater.errors import HeadwaterError, InvalidSetting
 from headwater.names import TablePin
@@ -45,8 +45,8 @@ class PinnedSource:
 
     @property
     def schema_identity(self) -> list[str | int | None]:
-        """What changes when the schema could; making the rows changes nothing about it."""
-        return [self.spec.digest] if self.as_made else self.identity
+        """What changes when the schema could; making rows, or other files, changes nothing about it."""
+        return [self.spec.digest] if self.as_made or self.spec.kind == "files" else self.identity
 
 
 class SourcePins:
@@ -97,18 +97,31 @@ class SourcePins:
                 pin = TablePin(name=spec.name, uri=f"memory:{spec.name}", version=0, digest=spec.digest)
                 return PinnedSource(spec=spec, pin=pin)
             case "listing":
-                known = self._known.get(spec.name)
-                before = [
-                    ListedFile(path=f.path, size=f.size, changed_ns=f.changed_ns, sha256=f.sha256)
-                    for f in (known.files if known else ())
-                ]
-                files = pin_files(spec.name, self.uri_of(spec), before, spec.origin)
+                files = pin_files(spec.name, self.uri_of(spec), self._before(spec), spec.origin)
+                return PinnedSource(spec=spec, pin=files.pin, files=files)
+            case "files":
+                options = ScanOptions.of(dict(spec.options), spec.origin)
+                files = scan_files(spec.name, self.uri_of(spec), options, self._before(spec), spec.origin)
                 return PinnedSource(spec=spec, pin=files.pin, files=files)
             case "made":
                 return self._pin_made(spec)
             case "delta":
                 _check_plain(spec)
                 return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, self.uri_of(spec)))
+
+    def _before(self, spec: SourceSpec) -> list[ListedFile]:
+        """The files that the last run saw."""
+        known = self._known.get(spec.name)
+        return [
+            ListedFile(
+                path=each.path,
+                size=each.size,
+                changed_ns=each.changed_ns,
+                sha256=each.sha256,
+                skip_reason=each.skip_reason,
+            )
+            for each in (known.files if known else ())
+        ]
 
     def _pin_made(self, spec: SourceSpec) -> PinnedSource:
         """What is there counts, unless our own older definition made it and nobody has touched it since."""

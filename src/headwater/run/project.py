@@ -4,6 +4,8 @@
 
     project = headwater.open("examples/orders")
     outcome = project.build()
+    with project.query("SELECT country, revenue_eur FROM revenue_by_country") as result:
+        table = result.read_all()
 
 Not here: how a build goes; see `engine`.
 """
@@ -17,9 +19,10 @@ from typing import TYPE_CHECKING
 from headwater.clock import Clock, SystemClock
 from headwater.delta import LatestVersions
 from headwater.errors import UnknownProfile
-from headwater.pipeline import read_project
+from headwater.pipeline import ProjectConfig, read_project
 from headwater.run.engine import RunRequest, execute
 from headwater.run.outcome import Listener, RunOutcome, ignore_progress
+from headwater.run.query import QueryRequest, QueryResult, open_query
 from headwater.run.warehouse import Warehouse
 from headwater.runtime import cache_policy, resolve_profile
 
@@ -32,7 +35,7 @@ class Project:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | ProjectConfig,
         *,
         warehouse: str | os.PathLike[str] | None = None,
         profile: str | None = None,
@@ -41,7 +44,7 @@ class Project:
         clock: Clock | None = None,
     ) -> None:
         variables = os.environ if environ is None else environ
-        self.config = read_project(Path(path))
+        self.config = path if isinstance(path, ProjectConfig) else read_project(Path(path))
         named = profile or variables.get("HEADWATER_PROFILE")
         try:
             self.profile = resolve_profile(
@@ -73,6 +76,28 @@ class Project:
             full=full,
         )
         return execute(request, self._clock, listen)
+
+    def query(self, sql: str, *, limit: int | None = None, listen: Listener = ignore_progress) -> QueryResult:
+        """The rows of one SELECT over what the last run left, as a stream that is computed as it is read.
+
+        Args:
+            sql: reads names of the project and does nothing else.
+            limit: the most rows that are wanted; all if None.
+            listen: hears what is being done.
+
+        Raises:
+            QueryError, PlanError: the query is refused or wrong, or a name in it leads to no rows.
+            VersionNotFound: what the last run recorded is not there any more.
+        """
+        request = QueryRequest(
+            config=self.config,
+            profile=self.profile,
+            warehouse=self.warehouse,
+            latest=self._latest,
+            sql=sql,
+            limit=limit,
+        )
+        return open_query(request, self._clock, listen)
 
 
 def open_project(

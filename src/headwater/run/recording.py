@@ -6,9 +6,13 @@ Not here: writing it.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import FileRecord, Manifest, PinRecord, SourceRecord, ViewRecord
+from headwater.functions import tags_of
+
+_PACKAGES = Path(__file__).parents[2]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +53,12 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         storage=dict(identity.storage),
         cache=identity.cache.name,
         function_digest=identity.functions.digest,
+        families=identity.functions.families,
         versions={"spark": versions.spark, "delta": versions.delta, "scala": versions.scala},
         sources=tuple(record for source in sources if (record := _source(source)) is not None),
-        views=tuple(_view(view, config, reads[view.name]) for view in pipeline.views),
+        views=tuple(
+            _view(view, config, reads[view.name], schemas.functions_of(view)) for view in pipeline.views
+        ),
         tables=tuple(sorted(tables, key=lambda table: table.name)),
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
@@ -70,19 +77,34 @@ def _source(source: PinnedSource) -> SourceRecord | None:
         pin=PinRecord(version=source.pin.version, digest=source.pin.digest),
         path=source.spec.path,
         files=tuple(
-            FileRecord(path=each.path, size=each.size, changed_ns=each.changed_ns, sha256=each.sha256)
+            FileRecord(
+                path=each.path,
+                size=each.size,
+                changed_ns=each.changed_ns,
+                sha256=each.sha256,
+                skip_reason=each.skip_reason,
+            )
             for each in files
         ),
     )
 
 
-def _view(view: ViewSpec, config: ProjectConfig, reads: tuple[str, ...]) -> ViewRecord:
+def _view(
+    view: ViewSpec, config: ProjectConfig, reads: tuple[str, ...], functions: tuple[str, ...]
+) -> ViewRecord:
     return ViewRecord(
         name=view.name,
-        file=os.path.relpath(view.origin.path, config.root),
+        file=_file_of(view, config),
         line=view.origin.line,
         language=view.language,
         stored=view.stored,
         digest=view.digest,
         reads=reads,
+        functions=functions,
+        tags=tags_of(functions),
     )
+
+
+def _file_of(view: ViewSpec, config: ProjectConfig) -> str:
+    """Where a view is written: below the project, or below the package that the pipeline came with."""
+    return os.path.relpath(view.origin.path, _PACKAGES if config.declare else config.root)

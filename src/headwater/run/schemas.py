@@ -13,9 +13,10 @@ from pyspark.sql.types import StructType
 
 from headwater.artifacts import SchemaRecord, SqlRecord
 from headwater.digest import digest_of
+from headwater.functions import find_function
 from headwater.names import same_name
 from headwater.pipeline import SourceSpec, ViewSpec
-from headwater.plan import names_in_parsed, parsed_tree, rehydrate
+from headwater.plan import functions_in_parsed, names_in_parsed, parsed_tree, rehydrate
 from headwater.run.compile import compile_views
 from headwater.runtime import engine_errors
 
@@ -36,24 +37,33 @@ class RecordedSchemas:
         self, *, last: Manifest | None, results_digest: str, pins: SourcePins, engine: LazySession
     ) -> None:
         self._schemas = {each.key: each.schema for each in last.schemas} if last else {}
-        self._names = {each.digest: each.reads for each in last.sql} if last else {}
+        self._texts = {each.digest: each for each in last.sql} if last else {}
         self._results_digest = results_digest
         self._pins = pins
         self._engine = engine
         self._used_schemas: dict[str, str] = {}
-        self._used_names: dict[str, tuple[str, ...]] = {}
+        self._used_texts: dict[str, SqlRecord] = {}
 
     def names_in(self, sql: str, origin: str) -> tuple[str, ...]:
         """The tables that a SQL text reads; see SchemaOracle."""
-        return self._names_in(sql, origin, None)
+        return self._text(sql, origin, None).reads
 
     def reads_of(self, view: ViewSpec) -> tuple[str, ...]:
         """The tables that a view reads, those inside its SQL texts too; sorted, each once."""
         names = {same_name(name): name for name in view.plan.reads}
         for sql in view.plan.sql:
-            for name in self._names_in(sql, view.name, view.origin):
+            for name in self._text(sql, view.name, view.origin).reads:
                 names.setdefault(same_name(name), name)
         return tuple(sorted(names.values()))
+
+    def functions_of(self, spec: ViewSpec | SourceSpec) -> tuple[str, ...]:
+        """The functions of the catalogue that a view or source uses, in Python or in SQL texts; sorted."""
+        if spec.plan is None:
+            return ()
+        called = {name for name in spec.plan.functions if find_function(name)}
+        for sql in spec.plan.sql:
+            called.update(self._text(sql, spec.name, spec.origin).functions)
+        return tuple(sorted(called))
 
     def schema_of(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
         """The schema of a relation; see SchemaOracle."""
@@ -72,8 +82,8 @@ class RecordedSchemas:
 
     @property
     def sql_records(self) -> tuple[SqlRecord, ...]:
-        """Which names this run found in SQL texts."""
-        return tuple(SqlRecord(digest=key, reads=self._used_names[key]) for key in sorted(self._used_names))
+        """What this run found in SQL texts."""
+        return tuple(self._used_texts[key] for key in sorted(self._used_texts))
 
     def _key(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> str:
         identities = {name: self._identity(spec) for name, spec in reached.items()}
@@ -96,11 +106,15 @@ class RecordedSchemas:
         finally:
             session.release()
 
-    def _names_in(self, sql: str, owner: str, origin: Origin | None) -> tuple[str, ...]:
+    def _text(self, sql: str, owner: str, origin: Origin | None) -> SqlRecord:
         """Each text is parsed once, in this run or in the one that recorded it."""
         digest = digest_of(sql)
-        if digest not in self._names:
+        if digest not in self._texts:
             tree = parsed_tree(self._engine.get(), sql, owner, origin)
-            self._names[digest] = names_in_parsed(tree, owner, origin)
-        self._used_names[digest] = self._names[digest]
-        return self._names[digest]
+            self._texts[digest] = SqlRecord(
+                digest=digest,
+                reads=names_in_parsed(tree, owner, origin),
+                functions=tuple(name for name in functions_in_parsed(tree) if find_function(name)),
+            )
+        self._used_texts[digest] = self._texts[digest]
+        return self._texts[digest]

@@ -1,0 +1,337 @@
+"""A query over what the last run left: names at their recorded pins, rows as a stream of Arrow batches.
+
+Stored tables and Delta sources are read at the versions that the last run recorded, whatever happened since.
+Views that are not stored, files and rows in memory come from the definitions as they are now, over those
+pins; if a query needs none of them, no definition file is loaded.
+Not here: whether a query only reads; `plan` says.
+"""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from headwater.artifacts import last_manifest
+from headwater.clock import new_run_id
+from headwater.delta import read_pinned, register_table
+from headwater.errors import NotBuilt, NothingToRead, ResultClosed, UnknownDataset, VersionNotFound
+from headwater.names import TablePin, same_name
+from headwater.origin import Origin
+from headwater.pipeline import SourceSpec, ViewSpec, build_pipeline, open_definitions
+from headwater.plan import analyse_query, analysed_tree, inspect_query, names_in_analysed, order_of
+from headwater.run.compile import register_source, rehydrate_view
+from headwater.run.outcome import Progress
+from headwater.run.pins import PinnedSource, SourcePins
+from headwater.run.schemas import RecordedSchemas
+from headwater.run.sessions import LazySession
+from headwater.runtime import ArrowStream, as_arrow_can, engine_errors, identity_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+    from types import TracebackType
+
+    from pyspark.sql import DataFrame
+
+    from headwater.artifacts import Manifest, SourceRecord
+    from headwater.clock import Clock
+    from headwater.delta import LatestVersions
+    from headwater.pipeline import Pipeline, ProjectConfig
+    from headwater.run.outcome import Listener
+    from headwater.run.warehouse import Warehouse
+    from headwater.runtime import RunSession, RuntimeProfile
+
+# Names that belong to no run: each gives its rows in the session that reads it, and is asked only then.
+SYSTEM_TABLES: Mapping[str, Callable[[RunSession], DataFrame]] = {}
+
+_PARTS = ("spark.sql.files.maxPartitionBytes", "16m")  # a stream holds one part at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryRequest:
+    """A query that is asked for; `limit` is the most rows that are wanted."""
+
+    config: ProjectConfig
+    profile: RuntimeProfile
+    warehouse: Warehouse
+    latest: LatestVersions
+    sql: str
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultColumn:
+    """A column of a result: its name, and its type as Spark writes it."""
+
+    name: str
+    type: str
+
+
+class QueryResult:
+    """The rows of a query, as Arrow batches that are computed as they are read.
+
+    It can be iterated once, handed to whatever takes an Arrow stream (`pyarrow.table(result)`,
+    `polars.from_arrow(result)`), or read whole with `read_all`. Closing it, leaving its `with` block or
+    reading it to the end gives its session back.
+    """
+
+    def __init__(self, columns: tuple[ResultColumn, ...], stream: ArrowStream, session: RunSession) -> None:
+        self.columns = columns
+        self.schema: pa.Schema = stream.schema
+        self._stream = stream
+        self._session = session
+        self._is_closed = False
+        self._reader = pa.RecordBatchReader.from_batches(stream.schema, self._batches())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The batches that have not been read yet.
+
+        Raises:
+            EngineFailed: the query failed on the way.
+            ResultClosed: the result was closed before its end.
+        """
+        return iter(self._reader)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's C stream interface: hands the batches that have not been read yet to another library."""
+        reader: Any = self._reader
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def read_all(self) -> pa.Table:
+        """All rows that have not been read yet, in memory at once."""
+        return self._reader.read_all()
+
+    def close(self) -> None:
+        """Ends what is still being computed and gives the session back; safe to call twice."""
+        self._is_closed = True
+        self._stream.close()
+        self._session.release()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ResultClosed
+
+    def _batches(self) -> Generator[pa.RecordBatch]:
+        try:
+            self._check_open()
+            for batch in self._stream:
+                yield batch
+                self._check_open()
+        finally:
+            self.close()
+
+
+def open_query(request: QueryRequest, clock: Clock, listen: Listener) -> QueryResult:
+    """The rows of a query, not computed yet further than its plan needs.
+
+    Raises:
+        NotReadOnly, SqlSyntax, NotResolved: the query is refused or wrong; nothing was read.
+        NotBuilt, UnknownDataset, NothingToRead: a name does not lead to rows.
+        VersionNotFound: what the last run recorded is not there any more.
+    """
+    with (
+        engine_errors(),
+        LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
+        ExitStack() as undo,
+    ):
+        query = inspect_query(engine.get(), request.sql)
+        session = engine.get().fresh()
+        undo.callback(session.release)
+        if _PARTS[0] not in dict(request.profile.spark):
+            session.spark.conf.set(*_PARTS)
+        registered = _Names(request, engine, listen).register(session, query.reads)
+        frame = analyse_query(session, query, registered)
+        columns = tuple(
+            ResultColumn(name=each.name, type=each.dataType.simpleString()) for each in frame.schema.fields
+        )
+        shown = as_arrow_can(frame if request.limit is None else frame.limit(request.limit))
+        stream = ArrowStream(session, shown, f"headwater-query-{new_run_id(clock)}")
+        undo.pop_all()
+        return QueryResult(columns, stream, session)
+
+
+class _Names:
+    """What names mean after the last run."""
+
+    def __init__(self, request: QueryRequest, engine: LazySession, listen: Listener) -> None:
+        self._request = request
+        self._engine = engine
+        self._listen = listen
+        self._last = last_manifest(request.warehouse.root)
+        self._pins = _RecordedPins(request, self._last)
+        self._pinned = {same_name(pin.name): pin for pin in self._pins.recorded()}
+
+    def register(self, session: RunSession, reads: tuple[str, ...]) -> tuple[str, ...]:
+        """Makes the names, and what they need, readable in `session`; gives all that are registered there."""
+        system = {same_name(name): make for name, make in SYSTEM_TABLES.items()}
+        for name in reads:
+            if same_name(name) in system:
+                with engine_errors():
+                    system[same_name(name)](session).createOrReplaceTempView(name)
+            else:
+                self._check_known(name)
+        own = [name for name in reads if same_name(name) not in system]
+        for name in own:
+            if same_name(name) in self._pinned:
+                self._register_pin(session, name)
+        defined = [name for name in own if same_name(name) not in self._pinned]
+        return (*reads, *self._register_defined(session, defined))
+
+    def _register_pin(self, session: RunSession, name: str) -> None:
+        pin = self._pinned[same_name(name)]
+        register_table(session, "delta", pin, read_pinned(session, pin))
+
+    def _check_known(self, name: str) -> None:
+        if self._last is None:
+            raise NotBuilt(name=name, path=str(self._request.config.root))
+        self._check_made(name)
+        known = sorted({*_recorded_names(self._last), *SYSTEM_TABLES})
+        if same_name(name) not in {same_name(each) for each in known}:
+            near = difflib.get_close_matches(same_name(name), known, n=1)
+            hint = f"Did you mean '{near[0]}'? " if near else ""
+            raise UnknownDataset(name=name, known=tuple(known), hint=hint)
+
+    def _register_defined(self, session: RunSession, names: list[str]) -> list[str]:
+        """Registers what stands in the definitions only, each after all that it reads."""
+        if not names:
+            return []
+        pipeline, schemas = self._definitions()
+        reads: dict[str, tuple[str, ...]] = {}
+        waiting = list(names)
+        while waiting:
+            name = _spelt(pipeline, waiting.pop())
+            if name not in reads and self._is_known(pipeline, name):  # `order_of` tells of those that are not
+                reads[name] = self._reads(pipeline, schemas, name)
+                waiting += reads[name]
+        origins = {each.name: each.origin for each in (*pipeline.views, *pipeline.sources)}
+        order = order_of(reads, origins)
+        for name in order:
+            self._register_one(session, pipeline, name)
+        return list(order)
+
+    def _reads(self, pipeline: Pipeline, schemas: RecordedSchemas, name: str) -> tuple[str, ...]:
+        spec = pipeline.spec(name)
+        if same_name(name) in self._pinned or isinstance(spec, SourceSpec):
+            return ()
+        if spec is None:
+            reason = "the last run knew it, and its definition is gone"
+            raise NothingToRead(name=name, reason=reason, path=str(self._request.config.root))
+        self._check_made(spec.name)
+        return schemas.reads_of(spec)
+
+    def _is_known(self, pipeline: Pipeline, name: str) -> bool:
+        recorded = _recorded_names(self._last) if self._last else set[str]()
+        return pipeline.spec(name) is not None or name in recorded
+
+    def _check_made(self, name: str) -> None:
+        for table in self._last.tables if self._last else ():
+            if same_name(table.name) == same_name(name) and table.pin is None:
+                root = str(self._request.config.root)
+                raise NothingToRead(name=table.name, reason=table.reason, path=root)
+
+    def _register_one(self, session: RunSession, pipeline: Pipeline, name: str) -> None:
+        spec = pipeline.spec(name)
+        if same_name(name) in self._pinned:
+            self._register_pin(session, name)
+        elif isinstance(spec, SourceSpec):
+            register_source(session, self._pins.pinned(spec))
+        elif isinstance(spec, ViewSpec):
+            self._tell_if_changed(spec)
+            frame = rehydrate_view(session, spec)
+            names_in_analysed(analysed_tree(frame), spec.name, spec.origin)
+            with engine_errors(spec.origin):
+                frame.createOrReplaceTempView(spec.name)
+
+    def _tell_if_changed(self, view: ViewSpec) -> None:
+        before = {each.name: each.digest for each in self._last.views} if self._last else {}
+        if before.get(view.name) != view.digest:
+            words = f"'{view.name}' is not as the last run knew it; its definition as it is now is used"
+            self._listen(Progress(message=words))
+
+    def _definitions(self) -> tuple[Pipeline, RecordedSchemas]:
+        self._listen(Progress(message="reading definitions"))
+        identity = identity_of(self._request.profile)
+        schemas = RecordedSchemas(
+            last=self._last, results_digest=identity.results_digest, pins=self._pins, engine=self._engine
+        )
+        settings = dict(identity.settings.results)
+        with open_definitions(self._request.config, settings=settings) as loaded:
+            return build_pipeline(loaded, schemas, settings=settings), schemas
+
+
+class _RecordedPins(SourcePins):
+    """Sources at the pins of the last run, and at no other."""
+
+    def __init__(self, request: QueryRequest, last: Manifest | None) -> None:
+        super().__init__(
+            root=request.config.root,
+            warehouse=request.warehouse,
+            storage=request.profile.storage,
+            latest=request.latest,
+            last=last,
+        )
+        self._request = request
+        self._last = last
+
+    def recorded(self) -> Iterator[TablePin]:
+        """Every stored table and Delta source that the last run left at a version."""
+        if self._last is None:
+            return
+        for source in self._last.sources:
+            if source.kind in {"delta", "made"}:
+                yield self._recorded_pin(source)
+        for table in self._last.tables:
+            if table.pin is not None:
+                place = str(self._request.warehouse.table_path(table.name))
+                uri = self._request.profile.storage.canonical_uri(place)
+                yield TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+
+    def pinned(self, spec: SourceSpec) -> PinnedSource:
+        """The source as the last run saw it; rows in memory as their definition has them now."""
+        if spec.kind == "memory":
+            return super().pinned(spec)
+        sources = self._last.sources if self._last else ()
+        record = next((each for each in sources if each.name == spec.name), None)
+        if record is None or record.kind != spec.kind:
+            reason = "it is new since the last run"
+            root = str(self._request.config.root)
+            raise NothingToRead(name=spec.name, reason=reason, path=root, origin=spec.origin)
+        if spec.kind == "listing":
+            found = super().pinned(spec)
+            if found.pin is None or found.pin.digest != record.pin.digest:
+                raise VersionNotFound(path=self.uri_of(spec), version=record.pin.version, origin=spec.origin)
+            return found
+        return PinnedSource(spec=spec, pin=self._recorded_pin(record))
+
+    def _recorded_pin(self, record: SourceRecord) -> TablePin:
+        place = SourceSpec(name=record.name, origin=self._place(), kind="delta", path=record.path)
+        return TablePin(
+            name=record.name,
+            uri=self.uri_of(place),
+            version=record.pin.version,
+            digest=record.pin.digest,
+        )
+
+    def _place(self) -> Origin:
+        return Origin(str(self._request.config.root))
+
+
+def _recorded_names(last: Manifest) -> set[str]:
+    return {each.name for each in (*last.views, *last.sources, *last.tables)}
+
+
+def _spelt(pipeline: Pipeline, name: str) -> str:
+    """The name as it is defined; Spark does not mind how it is written."""
+    spec = pipeline.spec(name)
+    return spec.name if spec else name

@@ -1,0 +1,138 @@
+"""Sources of files and extractors in a user's own project: what they see, and when they run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headwater
+from headwater.artifacts import read_manifest
+from headwater.errors import InvalidSetting, NotInAView, SourceUnreadable, ViewRaised
+
+if TYPE_CHECKING:
+    from headwater.run import RunOutcome
+    from headwater.runtime import SessionRuntime
+
+MakeProject = Callable[..., Path]
+SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+VIEWS = """import headwater
+from counting import count
+
+headwater.source("texts", path="data", format="files", options={"include": "*.txt", "max_bytes": "100"})
+
+@headwater.extractor(files="texts", schema="words INT, letters ARRAY<STRING>")
+def counts(path, content):
+    if content.startswith(b"!"):
+        raise ValueError("no")
+    return {"words": count(content.decode()), "letters": sorted(set(content.decode()))}
+
+@headwater.table
+def longest(counts):
+    return counts.where("words > 1").select("path", "words")
+"""
+
+
+@pytest.fixture
+def folder(project_folder: MakeProject) -> Path:
+    made = project_folder(v_py=VIEWS)
+    (made / "counting.py").write_text("def count(text):\n    return len(text.split())\n")
+    (made / "data" / "deep").mkdir(parents=True)
+    (made / "data" / "a.txt").write_text("one two")
+    (made / "data" / "deep" / "b.txt").write_text("b")
+    (made / "data" / "bad.txt").write_text("!")
+    (made / "data" / "large.txt").write_text("x" * 101)
+    (made / "data" / "other.csv").write_text("1,2")
+    return made
+
+
+def build(folder: Path) -> RunOutcome:
+    outcome = headwater.open(folder, settings=SETTINGS).build()
+    assert outcome.error is None, outcome.error
+    return outcome
+
+
+def actions(outcome: RunOutcome) -> dict[str, str]:
+    return {table.name: table.reason if table.action == "built" else "skipped" for table in outcome.tables}
+
+
+def test_each_file_is_a_row_whatever_becomes_of_it(folder: Path, runtime: SessionRuntime) -> None:
+    build(folder)
+    with runtime.checkout() as session:
+        frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "counts"))
+        rows = {row["path"]: row for row in frame.collect()}
+        assert "_location" not in frame.columns
+    assert sorted(rows) == ["a.txt", "bad.txt", "deep/b.txt", "large.txt"]
+    assert (rows["a.txt"]["words"], rows["a.txt"]["letters"]) == (2, [" ", "e", "n", "o", "t", "w"])
+    assert rows["bad.txt"]["extract_error"] == "ValueError: no"
+    assert rows["large.txt"]["skip_reason"] == "it has more than 100 bytes"
+
+
+def test_it_runs_again_for_another_file_content_or_function_and_for_nothing_else(folder: Path) -> None:
+    first = build(folder)
+    assert headwater.open(folder, settings=SETTINGS).build().run_id == first.run_id
+    (folder / "data" / "other.csv").write_text("3,4")
+    assert build(folder).status == "unchanged"
+    (folder / "data" / "a.txt").write_text("one two three")
+    assert actions(build(folder))["counts"] == "'texts', which it reads, changed"
+    (folder / "counting.py").write_text("def count(text):\n    return len(text.split()) + 1\n")
+    assert actions(build(folder))["counts"] == "its definition changed"
+    view = folder / "views" / "v.py"
+    view.write_text(view.read_text().replace("letters ARRAY<STRING>", "letters ARRAY<STRING>, more INT"))
+    assert actions(build(folder))["counts"] == "its definition changed"
+    view.write_text(view.read_text().replace('files="texts",', 'files="texts", version="2",'))
+    assert actions(build(folder))["counts"] == "its definition changed"
+
+
+def test_the_record_lists_files_and_why_some_were_left_out(folder: Path) -> None:
+    manifest = read_manifest(build(folder).manifest)
+    (source,) = [each for each in manifest.sources if each.name == "texts"]
+    assert source.kind == "files"
+    assert {each.path: each.skip_reason for each in source.files} == {
+        "a.txt": None,
+        "bad.txt": None,
+        "deep/b.txt": None,
+        "large.txt": "it has more than 100 bytes",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "words"),
+    [
+        ('path="data"', 'path="nowhere"', SourceUnreadable, "no such folder"),
+        ('"max_bytes": "100"', '"max_bytes": "all"', InvalidSetting, "max_bytes"),
+        ('"include"', '"exclude"', InvalidSetting, "exclude"),
+        ('files="texts"', 'files="words"', InvalidSetting, 'format="files"'),
+        ('format="files"', 'format="text"', InvalidSetting, 'format="files"'),
+        ("words INT,", "words INTEGERS,", headwater.HeadwaterError, "INTEGERS"),
+    ],
+)
+def test_what_does_not_fit_is_a_typed_error_before_anything_is_written(
+    folder: Path, old: str, new: str, error: type[headwater.HeadwaterError], words: str
+) -> None:
+    view = folder / "views" / "v.py"
+    view.write_text(view.read_text().replace(old, new))
+    with pytest.raises(error) as caught:
+        headwater.open(folder, settings=SETTINGS).build()
+    assert words in f"{caught.value} {caught.value.next_step}"
+    assert caught.value.origin is not None
+    assert caught.value.origin.path.endswith("v.py")
+    assert not (folder / ".headwater" / "tables").exists()
+
+
+def test_only_a_plain_function_is_an_extractor() -> None:
+    with pytest.raises(NotInAView, match="@extractor"):
+        headwater.extractor(files="texts", schema="n INT", name="n")(len)
+
+
+def test_a_function_that_returns_no_such_column_leaves_it_empty_and_a_wrong_type_is_an_error(
+    folder: Path,
+) -> None:
+    view = folder / "views" / "v.py"
+    view.write_text(view.read_text().replace('"words": count(content.decode())', '"words": "many"'))
+    outcome = headwater.open(folder, settings=SETTINGS).build()
+    assert outcome.error is not None
+    assert "counts" in [table.name for table in outcome.tables if table.action == "failed"]
+    assert not isinstance(outcome.error, ViewRaised)
