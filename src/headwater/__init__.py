@@ -1,16 +1,19 @@
 """Plan-driven Delta Lake pipelines on Spark that can prove what they did.
 
-open, Project           a project, to build it
+open, Project           a project or a repository's code graph, to build it and ask it
 HeadwaterError          the root of every error
 view, table, source     how a project says what it is made of
+extractor               how it says what is in files
 capabilities_snapshot   what this installation can do, tried
 dependency_manifest     versions and jars below it
+
+In packages of their own: headwater.functions, deterministic functions over columns that SQL knows, too.
 """
 
 from headwater.errors import HeadwaterError
-from headwater.pipeline import source, table, view
+from headwater.opening import open_project as open  # noqa: A004  the library's front door
+from headwater.pipeline import extractor, source, table, view
 from headwater.run import Project, capabilities_snapshot
-from headwater.run import open_project as open  # noqa: A004  the library's front door
 from headwater.runtime import dependency_manifest
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "Project",
     "capabilities_snapshot",
     "dependency_manifest",
+    "extractor",
     "open",
     "source",
     "table",

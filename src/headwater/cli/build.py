@@ -5,10 +5,11 @@ Not here: how.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,13 +26,20 @@ from headwater.cli.options import (
     flags_of,
 )
 from headwater.cli.render import outcome_document, show_error, show_outcome, showing_progress, write_json
-from headwater.run import open_project
+from headwater.cpg import GRAPH_TABLES
+from headwater.opening import open_project
+
+if TYPE_CHECKING:
+    from headwater.run import RunOutcome
 
 
 def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     path: ProjectPath = Path(),
     json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Make every table anew, changed or not.")] = False,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="The code graph, though the folder is a project.")
+    ] = False,
     warehouse: WarehouseFolder = None,
     profile: ProfileName = None,
     master: Master = None,
@@ -40,13 +48,15 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     no_color: NoColor = False,
     debug: Debug = False,
 ) -> None:
-    """Bring every stored table of a project up to date.
+    """Bring every stored table of a project, or the code graph of a repository, up to date.
 
+    A folder with headwater.toml is a project; of any other folder with Python files the code graph is built.
     What has not changed is not made again; if nothing has, Spark is not even started.
 
     Example: headwater build examples/orders --set shuffle_partitions=4
     """
-    project = open_project(path, warehouse=warehouse, profile=profile, settings=flags_of(master, settings))
+    flags = flags_of(master, settings)
+    project = open_project(path, graph=graph, warehouse=warehouse, profile=profile, settings=flags)
     # What a view prints must not get between a program and its JSON.
     with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
         outcome = project.build(full=full, listen=listen)
@@ -54,6 +64,16 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
         write_json(outcome_document(outcome))
     elif not quiet:
         show_outcome(outcome, no_color=no_color)
+        if project.config.declare and outcome.error is None:
+            typer.echo(_graph_summary(outcome, path))
     if outcome.error is not None:
         show_error(outcome.error, debug=debug)
         raise typer.Exit(outcome.error.exit_code)
+
+
+def _graph_summary(outcome: RunOutcome, path: Path) -> str:
+    rows = {table.name: table.rows for table in outcome.tables}
+    counted = ", ".join(f"{rows.get(name) or 0:,} {name}" for name in GRAPH_TABLES)
+    question = "SELECT node_kind, count(*) FROM nodes GROUP BY ALL"
+    command = f"headwater query {shlex.quote(question)} {shlex.quote(str(path))}"
+    return f"The code graph has {counted}.\nNext: {command}"

@@ -1,0 +1,89 @@
+"""What extraction says of one file: values that are quick to turn into Arrow columns.
+
+Not here: how any of it is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Newline: TypeAlias = Literal["\n", "\r\n", "\r", "mixed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """Why a file could not be read or parsed; the span is in bytes of the file, or unknown."""
+
+    stage: Literal["read", "parse"]
+    source: Literal["python"]
+    code: str
+    severity: Literal["error", "warning"]
+    message: str
+    bstart: int | None
+    bend: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    r"""What is true of the file as a whole.
+
+    `line_starts` are offsets into the original bytes, of which there is always one; what follows the last
+    line end of a file is a line only if it is not empty, so `a\n` has one line. An empty file has the line
+    start 0 and a `line_count` of 0. A byte order mark belongs to the first line, whose column 0 is byte 3.
+    `encoding` is Python's own name of the codec, and missing where the file asks for one that there is not.
+    """
+
+    file_id: str
+    module_fqn: str | None
+    encoding: str | None
+    newline: Newline | None
+    language: Literal["python", "stub"]
+    is_test: bool
+    line_starts: list[int]
+    line_count: int
+    parse_status: Literal["ok", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeColumns:
+    """The nodes of a file in pre-order: entry `i` of every list belongs to node `i`.
+
+    The first node is the FILE; its child is the MODULE, if the file parses. Both span all bytes.
+
+    `parent_id` is missing for the FILE only. `owner_def_id` is the nearest module, class, function or lambda
+    around the node in the tree, so a decorator, a default and an annotation belong to the def they are
+    written at; it is missing for the FILE and the MODULE. `qualname` is missing for all but classes and
+    functions. `idx` is missing where the parent's field is no list. Lines count from 1; columns from 0, in
+    UTF-8 bytes of the decoded line, as `ast` counts them; `bstart` and `bend` are in the original bytes.
+
+    The entries of `props` are shared between nodes and must not be changed.
+    """
+
+    node_id: list[str]
+    parent_id: list[str | None]
+    owner_def_id: list[str | None]
+    node_kind: list[str]
+    ast_kind: list[str | None]
+    name: list[str | None]
+    qualname: list[str | None]
+    field: list[str | None]
+    idx: list[int | None]
+    bstart: list[int]
+    bend: list[int]
+    line: list[int]
+    col: list[int]
+    end_line: list[int]
+    end_col: list[int]
+    name_bstart: list[int | None]
+    name_bend: list[int | None]
+    props: list[dict[str, str] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntaxEvidence:
+    """All that one file's syntax says."""
+
+    file: FileFacts
+    nodes: NodeColumns
+    diagnostics: tuple[Diagnostic, ...]

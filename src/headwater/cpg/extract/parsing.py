@@ -1,0 +1,73 @@
+"""A syntax tree from a text, or a diagnostic that says where Python gave up.
+
+Not here: recovery of what can still be read from a file that does not parse.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from headwater.cpg.extract.evidence import Diagnostic
+
+if TYPE_CHECKING:
+    from headwater.cpg.extract.source import SourceText
+
+# What Python's own message begins with, and what we call it; the first that fits.
+_CODES: tuple[tuple[str, str], ...] = (
+    ("Missing parentheses in call to", "python2"),
+    ("multiple exception types must be parenthesized", "python2"),
+    ("leading zeros in decimal integer literals", "python2"),
+    ("too many nested parentheses", "too-deep"),
+    ("too many statically nested blocks", "too-deep"),
+    ("too many levels of indentation", "too-deep"),
+    ("source code string cannot contain null bytes", "null-bytes"),
+)
+
+
+def parse_source(source: SourceText) -> ast.Module | Diagnostic:
+    """The module, or why it has none; Python may warn on the way."""
+    try:
+        return ast.parse(source.text)
+    except SyntaxError as error:
+        start, end = _span_of(error, source)
+        return _unparsed(_code_of(error), error.msg, start, end)
+    except (RecursionError, MemoryError) as error:
+        return _unparsed("too-deep", str(error) or "nested too deeply for Python's parser", None, None)
+    except ValueError as error:
+        return _unparsed("syntax-error", str(error), None, None)
+
+
+def _code_of(error: SyntaxError) -> str:
+    default = "indentation-error" if isinstance(error, IndentationError) else "syntax-error"
+    return next((code for begin, code in _CODES if error.msg.startswith(begin)), default)
+
+
+def _span_of(error: SyntaxError, source: SourceText) -> tuple[int | None, int | None]:
+    """The bytes that Python points at: nothing is taken on trust, for its end may lie before its start."""
+    if error.lineno is None:
+        return None, None
+    start = _offset_of(source, error.lineno, error.offset)
+    end = _offset_of(source, error.end_lineno or error.lineno, error.end_offset)
+    bstart, bend = source.original([start, max(start, end)])
+    return bstart, bend
+
+
+def _offset_of(source: SourceText, line: int, character: int | None) -> int:
+    """Where a character of a line stands in the text's bytes; both count from 1 and may be out of bounds."""
+    starts = [*source.starts, len(source.data)]
+    row = min(max(line, 1), len(source.starts)) - 1
+    before = source.data[starts[row] : starts[row + 1]].decode()[: max((character or 1) - 1, 0)]
+    return starts[row] + len(before.encode())
+
+
+def _unparsed(code: str, message: str, bstart: int | None, bend: int | None) -> Diagnostic:
+    return Diagnostic(
+        stage="parse",
+        source="python",
+        code=code,
+        severity="error",
+        message=message,
+        bstart=bstart,
+        bend=bend,
+    )

@@ -1,0 +1,122 @@
+"""From the bytes of a file to its syntax, in one straight line: read, parse, walk, columns.
+
+Not here: anything that needs a second file.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from pathlib import PurePosixPath
+from typing import Literal
+
+from headwater.cpg.extract.columns import build_columns
+from headwater.cpg.extract.evidence import Diagnostic, FileFacts, NodeColumns, SyntaxEvidence
+from headwater.cpg.extract.identity import file_digest, module_owner
+from headwater.cpg.extract.parsing import parse_source
+from headwater.cpg.extract.scanning import Scan
+from headwater.cpg.extract.source import SourceText, encoding_of, line_starts_of, newline_of, read_source
+from headwater.cpg.extract.walk import Walk, walk_module
+from headwater.digest import stable_id
+
+_STUB = ".pyi"
+_TEST_FOLDERS = frozenset({"test", "tests"})
+
+
+def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
+    """All that the syntax of one file says; a file that cannot be parsed says why, and is never an error.
+
+    Args:
+        repo_id: the repository, as a part of ids
+        path: the file's path in the repository, with slashes
+        content: the file's bytes
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python warns of is no matter of this program's user
+        source = read_source(content)
+        if isinstance(source, Diagnostic):
+            return _failed(repo_id, path, content, _unread(content), source)
+        module = parse_source(source)
+        if isinstance(module, Diagnostic):
+            return _failed(repo_id, path, content, source, module)
+        walk = _begin(repo_id, path, source)
+        walk.scan.place(module, 0, len(source.data))
+        walk_module(module, walk)
+    return SyntaxEvidence(
+        file=_facts(repo_id, path, content, source, status="ok"),
+        nodes=_columns(path, content, source, walk),
+        diagnostics=(),
+    )
+
+
+def module_fqn_of(path: str) -> str | None:
+    """The dotted name of the module in a file: its path without suffix, `__init__` and one leading `src`."""
+    parts = list(PurePosixPath(path).with_suffix("").parts) if PurePosixPath(path).name else []
+    if parts[-1:] == ["__init__"]:
+        parts.pop()
+    if parts[:1] == ["src"] and len(parts) > 1:
+        del parts[0]
+    return ".".join(parts) if parts and all(part.isidentifier() for part in parts) else None
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a file is a test by its name or by a folder's."""
+    *folders, name = path.split("/")
+    stem = name.rpartition(".")[0]
+    return (
+        not _TEST_FOLDERS.isdisjoint(folders)
+        or name == "conftest.py"
+        or stem.startswith("test_")
+        or stem.endswith("_test")
+    )
+
+
+def _begin(repo_id: str, path: str, source: SourceText) -> Walk:
+    """A walk that has seen the file and nothing in it."""
+    digest = file_digest(repo_id, path)
+    walk = Walk(digest, Scan(source.data, source.starts))
+    file = ast.Module([], [])
+    walk.scan.place(file, 0, len(source.data))
+    walk.rows.append((file, 0, module_owner(0, digest), "", None, ""))
+    return walk
+
+
+def _columns(path: str, content: bytes, source: SourceText, walk: Walk) -> NodeColumns:
+    names = (path.rpartition("/")[2], module_fqn_of(path))
+    return build_columns(walk, source, size=len(content), names=names)
+
+
+def _failed(
+    repo_id: str, path: str, content: bytes, source: SourceText, diagnostic: Diagnostic
+) -> SyntaxEvidence:
+    """The file and nothing in it."""
+    return SyntaxEvidence(
+        file=_facts(repo_id, path, content, source, status="failed"),
+        nodes=_columns(path, content, source, _begin(repo_id, path, source)),
+        diagnostics=(diagnostic,),
+    )
+
+
+def _unread(content: bytes) -> SourceText:
+    """A stand-in for the text of a file that has none: its lines are known all the same."""
+    starts = line_starts_of(content)
+    return SourceText(text="", data=content, starts=starts, encoding="", shift=0, origins=None)
+
+
+def _facts(
+    repo_id: str, path: str, content: bytes, source: SourceText, *, status: Literal["ok", "failed"]
+) -> FileFacts:
+    starts = source.starts if source.origins is None else source.original(source.starts)
+    if source.shift:
+        starts = line_starts_of(content)
+    return FileFacts(
+        file_id=stable_id("file", repo_id, path),
+        module_fqn=module_fqn_of(path),
+        encoding=encoding_of(content),
+        newline=newline_of(content),
+        language="stub" if path.endswith(_STUB) else "python",
+        is_test=is_test_path(path),
+        line_starts=starts,
+        line_count=len(starts) if source.data else 0,
+        parse_status=status,
+    )

@@ -1,0 +1,59 @@
+"""The library's front door: a folder becomes a project, its own or the code graph of what lies in it.
+
+    project = headwater.open("examples/orders")     a folder with headwater.toml
+    graph = headwater.open("some/repository")       any other folder with Python files
+
+Not here: what a project can do.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.cpg import graph_name, has_python_files, python_graph
+from headwater.errors import ProjectNotFound
+from headwater.pipeline import PROJECT_FILE, packaged_project, read_project
+from headwater.run import Project
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+# The graph of a folder that is a project, too, has a warehouse of its own: two pipelines, two records.
+_GRAPH_FOLDER = "graph"
+
+
+def open_project(
+    path: str | os.PathLike[str],
+    *,
+    graph: bool = False,
+    warehouse: str | os.PathLike[str] | None = None,
+    profile: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Project:
+    """The project at `path`, or the code graph of the Python files in it if there is no headwater.toml.
+
+    Args:
+        path: the folder.
+        graph: the code graph, even if the folder is a project.
+        warehouse: where tables and runs are kept, if not in the folder's `.headwater`.
+        profile: a profile of headwater.toml.
+        settings: profile fields or Spark settings, by key.
+
+    Raises:
+        UsageError: there is no such folder, or its configuration is wrong.
+    """
+    root = Path(path)
+    is_project = (root / PROJECT_FILE).exists()
+    if is_project and not graph:
+        return Project(read_project(root), warehouse=warehouse, profile=profile, settings=settings)
+    if not root.is_dir() or not has_python_files(root):
+        raise ProjectNotFound(path=str(path))
+    name = graph_name(root)
+    config = packaged_project(root, name, partial(python_graph, name))
+    place = warehouse
+    if place is None and is_project:
+        place = config.root / ".headwater" / _GRAPH_FOLDER
+    return Project(config, warehouse=place, profile=profile, settings=settings)

@@ -1,0 +1,221 @@
+"""The thin code graph, built as a user would, over a small repository with something of everything in it."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.cpg import GRAPH_TABLES, graph_name
+from headwater.delta import find_head, read_pinned
+from headwater.digest import digest_of_bytes, stable_id
+from headwater.opening import open_project
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row
+
+    from headwater.run import Project, RunOutcome
+    from headwater.runtime import RunSession, SessionRuntime
+
+SOURCES: dict[str, bytes] = {
+    "app/__init__.py": b"",
+    "app/models.py": b'''"""Models."""
+import os, sys as system
+from . import base
+
+class Model(base.Base):
+    limit: int = 3
+
+    @property
+    def name(self) -> str:
+        return f"{self.limit!r:>{4}} of {os.sep}" + "\xc3\xa4"
+
+    async def rows(self, *ids: int, **rest: str):
+        return [i async for i in self if i not in ids and -i < 0]
+''',
+    "app/latin.py": "# -*- coding: latin-1 -*-\nname = 'ä'\r\nother = name\r\n".encode("latin-1"),
+    "app/stub.pyi": b"def f(x: int) -> str: ...\n",
+    "tests/test_models.py": b"def test(): assert True\n",
+    "old.py": b"print 'two'\n",
+    "broken.py": b"def broken(:\n    pass\n",
+    "null.py": b"x = 1\x00\n",
+    "notes.txt": b"not Python",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("graph") / "My-Repo"
+    for path, content in SOURCES.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    (root / "link.py").symlink_to(root / "old.py")
+    return root
+
+
+def open_graph(folder: Path) -> Project:
+    return open_project(folder, settings={"master": "local[2]", "driver_memory": "1g"})
+
+
+@pytest.fixture(scope="module")
+def built(folder: Path, runtime: SessionRuntime) -> tuple[Project, RunOutcome]:
+    del runtime  # its application is the one that the build shares
+    project = open_graph(folder)
+    return project, project.build()
+
+
+@pytest.fixture
+def rows(built: tuple[Project, RunOutcome], session: RunSession) -> Any:
+    project, _ = built
+
+    @cache
+    def read(name: str) -> list[Row]:
+        head = find_head(project.warehouse.table_path(name).as_uri())
+        assert head is not None
+        return read_pinned(session, head.pin(name)).collect()
+
+    return read
+
+
+def test_the_build_makes_the_tables_and_says_what_it_did(built: tuple[Project, RunOutcome]) -> None:
+    _, outcome = built
+    assert (outcome.status, outcome.error) == ("done", None)
+    assert {table.name for table in outcome.tables} == {*GRAPH_TABLES, "evidence"}
+
+
+def test_every_file_is_there_read_or_not(rows: Any) -> None:
+    files = {row["path"]: row for row in rows("files")}
+    assert set(files) == {*SOURCES, "link.py"} - {"notes.txt"}
+    statuses = {path: row["parse_status"] for path, row in files.items()}
+    assert {path for path, status in statuses.items() if status == "failed"} == {
+        "broken.py",
+        "null.py",
+        "old.py",
+    }
+    assert statuses["link.py"] == "skipped"
+    assert files["link.py"]["skip_reason"] == "it is a symbolic link"
+    model = files["app/models.py"]
+    assert model["content_sha256"] == digest_of_bytes(SOURCES["app/models.py"])
+    assert (model["module_fqn"], model["encoding"], model["language"]) == ("app.models", "utf-8", "python")
+    assert files["tests/test_models.py"]["is_test"]
+    assert files["app/stub.pyi"]["language"] == "stub"
+
+
+def test_every_kind_of_the_syntax_tree_is_a_node_with_its_exact_text(rows: Any) -> None:
+    nodes: dict[str, list[Row]] = {}
+    for row in rows("nodes"):
+        nodes.setdefault(row["path"], []).append(row)
+    for path in ("app/models.py", "app/stub.pyi", "tests/test_models.py"):
+        tree = ast.parse(SOURCES[path])
+        contexts = {"Load", "Store", "Del"}
+        expected = {type(node).__name__ for node in ast.walk(tree)} - contexts
+        assert {row["ast_kind"] for row in nodes[path]} - {None} == expected
+    texts = {
+        (row["ast_kind"], SOURCES["app/models.py"][row["bstart"] : row["bend"]])
+        for row in nodes["app/models.py"]
+    }
+    assert ("FormattedValue", b"{self.limit!r:>{4}}") in texts
+    assert ("Attribute", b"os.sep") in texts
+    assert ("NotIn", b"not in") in texts
+    assert ("Constant", '"ä"'.encode()) in texts
+    latin = {
+        (row["ast_kind"], SOURCES["app/latin.py"][row["bstart"] : row["bend"]])
+        for row in nodes["app/latin.py"]
+    }
+    assert ("Constant", "'ä'".encode("latin-1")) in latin
+
+
+def test_every_edge_joins_two_nodes(rows: Any) -> None:
+    nodes = {row["node_id"]: row for row in rows("nodes")}
+    edges = rows("edges")
+    assert len(nodes) == len(rows("nodes"))
+    assert len({row["edge_id"] for row in edges}) == len(edges)
+    assert all(row["src_node_id"] in nodes and row["dst_node_id"] in nodes for row in edges)
+    syntax = [row for row in edges if row["edge_kind"] == "AST"]
+    assert len(syntax) == sum(row["parent_id"] is not None for row in nodes.values())
+    for edge in syntax:
+        child = nodes[edge["dst_node_id"]]
+        assert (edge["src_node_id"], edge["label"], edge["ordinal"]) == (
+            child["parent_id"],
+            child["field"],
+            child["idx"],
+        )
+
+
+def test_containment_leads_from_the_repository_to_every_definition(rows: Any) -> None:
+    nodes = {row["node_id"]: row for row in rows("nodes")}
+    inside = {
+        row["dst_node_id"]: row["src_node_id"] for row in rows("edges") if row["edge_kind"] == "CONTAINS"
+    }
+
+    def way(node_id: str) -> list[str]:
+        steps = [node_id]
+        while steps[-1] in inside:
+            steps.append(inside[steps[-1]])
+        return [nodes[step]["node_kind"] for step in steps]
+
+    (method,) = [key for key, row in nodes.items() if row["qualname"] == "Model.rows"]
+    assert way(method) == ["METHOD", "CLASS", "MODULE", "FILE", "REPO"]
+    kinds = ("FILE", "MODULE", "CLASS", "FUNCTION", "METHOD")
+    assert all(way(key)[-1] == "REPO" for key, row in nodes.items() if row["node_kind"] in kinds)
+
+
+def test_broken_files_give_diagnostics(rows: Any) -> None:
+    said = {row["path"]: row for row in rows("diagnostics")}
+    assert set(said) == {"broken.py", "null.py", "old.py", "link.py"}
+    assert all(row["message"] and row["diag_id"].startswith("diag:") for row in said.values())
+    assert said["link.py"]["stage"] == "scan"
+
+
+def test_ids_follow_the_published_rules_and_say_what_they_are(
+    built: tuple[Project, RunOutcome], rows: Any, session: RunSession
+) -> None:
+    project, _ = built
+    repo_id = stable_id("repo", "my_repo")
+    file = next(row for row in rows("files") if row["path"] == "old.py")
+    assert (file["repo_id"], file["file_id"]) == (repo_id, stable_id("file", repo_id, "old.py"))
+    edge = rows("edges")[0]
+    parts = (edge["edge_kind"], edge["src_node_id"], edge["dst_node_id"], edge["label"], edge["ordinal"])
+    assert edge["edge_id"] == stable_id("edge", *parts)
+    head = find_head(project.warehouse.table_path("edges").as_uri())
+    assert head is not None
+    schema = read_pinned(session, head.pin("edges")).schema
+    types = {field.name: field.metadata.get("headwater.semantic_type") for field in schema.fields}
+    assert types["edge_id"] == "EdgeId"
+    assert types["src_node_id"] == types["dst_node_id"] == "NodeId"
+    assert (types["file_id"], types["repo_id"], types["label"]) == ("FileId", "RepoId", None)
+
+
+def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
+    built: tuple[Project, RunOutcome], folder: Path
+) -> None:
+    _, first = built
+    again = open_graph(folder).build()
+    assert (again.status, again.run_id) == ("unchanged", first.run_id)
+    (folder / "app" / "more.py").write_text("x = 1\n")
+    try:
+        third = open_graph(folder).build()
+        assert {table.name: table.action for table in third.tables} == dict.fromkeys(
+            (*GRAPH_TABLES, "evidence"), "built"
+        )
+    finally:
+        (folder / "app" / "more.py").unlink()
+        open_graph(folder).build()
+
+
+def test_the_record_names_no_place_on_this_machine(built: tuple[Project, RunOutcome]) -> None:
+    _, outcome = built
+    text = outcome.manifest.read_text()
+    assert "headwater/cpg/pipeline.py" in text
+    assert str(Path(__file__).parents[2]) not in text
+
+
+@pytest.mark.parametrize(
+    ("folder_name", "name"), [("My-Repo", "my_repo"), ("x", "x"), ("---", "repository"), ("a.b c", "a_b_c")]
+)
+def test_a_graph_is_named_after_its_folder(tmp_path: Path, folder_name: str, name: str) -> None:
+    assert graph_name(tmp_path / folder_name) == name
