@@ -6,7 +6,7 @@
     │   ├── UnknownSetting            HW-CONFIG-002  a key nobody knows
     │   ├── InvalidSetting            HW-CONFIG-003  a known key with a value it cannot have
     │   ├── UnknownProfile            HW-CONFIG-004  --profile names none of the profiles
-    │   ├── ProjectNotFound           HW-CONFIG-005  no headwater.toml where one was expected
+    │   ├── ProjectNotFound           HW-CONFIG-005  neither headwater.toml nor Python files in a folder
     │   ├── FileNameNotUtf8           HW-CONFIG-006  a file name that cannot be shown or recorded
     │   ├── TargetNotEmpty            HW-CONFIG-007  init would write over something
     │   └── WrongUsage                HW-USAGE-001   a command, flag or argument that is not there
@@ -34,7 +34,8 @@
     │   ├── AnalysisFailed            HW-PLAN-003  Spark cannot resolve the view
     │   ├── SqlSyntax                 HW-PLAN-004
     │   ├── OrderMismatch             HW-PLAN-005  the analysed plan reads other names than the parsed one
-    │   └── UnpinnedRead              HW-PLAN-006  the view reads something that is no registered table
+    │   ├── UnpinnedRead              HW-PLAN-006  the view reads something that is no registered table
+    │   └── FunctionDisabled          HW-PLAN-007  the profile has switched off a function that the view uses
     ├── DeltaError                    storage refuses
     │   ├── NotADeltaTable            HW-DELTA-001
     │   ├── LogUnreadable             HW-DELTA-002
@@ -43,6 +44,14 @@
     │   ├── VersionNotFound           HW-DELTA-005
     │   ├── SourceUnreadable          HW-DELTA-006  a file source that is missing or unreadable
     │   └── NotStorable               HW-DELTA-007  a column that a Delta table cannot have
+    ├── QueryError                    a query is refused, or cannot be answered
+    │   ├── NotReadOnly               HW-QUERY-001  it would do more than read the project's names
+    │   ├── NotBuilt                  HW-QUERY-002  the project has no run yet
+    │   ├── UnknownDataset            HW-QUERY-003  a name that the last run did not record
+    │   ├── NothingToRead             HW-QUERY-004  a recorded name without rows
+    │   ├── NotResolved               HW-QUERY-005  Spark cannot resolve the query
+    │   ├── NoSuchForm                HW-QUERY-006  a column that the asked format cannot hold
+    │   └── ResultClosed              HW-QUERY-007  a result was read after it was closed
     ├── RunError                      the run cannot go on
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
@@ -186,10 +195,12 @@ class UnknownProfile(UsageError):
 
 @dataclass(kw_only=True, eq=False)
 class ProjectNotFound(UsageError):
-    """No project where one was expected."""
+    """Neither a project nor a repository where one was expected."""
 
     code: ClassVar[str] = "HW-CONFIG-005"
-    says: ClassVar[str] = "{path} is not a project: it has no headwater.toml"
+    says: ClassVar[str] = (
+        "{path} is no project and no repository: it has no headwater.toml and no Python files"
+    )
     advises: ClassVar[str] = "Make one with: headwater init {path}"
     path: str
 
@@ -502,6 +513,18 @@ class UnpinnedRead(PlanError):
     leaf: str
 
 
+@dataclass(kw_only=True, eq=False)
+class FunctionDisabled(PlanError):
+    """A view or source uses a function of a family that the profile has switched off."""
+
+    code: ClassVar[str] = "HW-PLAN-007"
+    says: ClassVar[str] = "'{view}' uses {function}, of the family {family}, which the profile switches off"
+    advises: ClassVar[str] = "Take {family} out of the profile's disabled_families, or do without {function}."
+    view: str
+    function: str
+    family: str
+
+
 # --- storage -------------------------------------------------------------------------------------------
 
 
@@ -585,6 +608,91 @@ class NotStorable(DeltaError):
     view: str
     column: str
     complaint: str
+
+
+# --- queries -------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True, eq=False)
+class QueryError(HeadwaterError):
+    """A query is refused, or cannot be answered."""
+
+
+@dataclass(kw_only=True, eq=False)
+class NotReadOnly(QueryError):
+    """A query with something in it that is more than reading the project's names."""
+
+    code: ClassVar[str] = "HW-QUERY-001"
+    says: ClassVar[str] = "a query reads the project's names and does nothing else; this one has {found}"
+    advises: ClassVar[str] = "{remedy}"
+    found: str
+    remedy: str = "Write one SELECT over names of the project, without commands."
+
+
+@dataclass(kw_only=True, eq=False)
+class NotBuilt(QueryError):
+    """A query in a project that has no run yet."""
+
+    code: ClassVar[str] = "HW-QUERY-002"
+    says: ClassVar[str] = "'{name}' cannot be read: {path} was never built"
+    advises: ClassVar[str] = "Build it first: headwater build {path}"
+    name: str
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class UnknownDataset(QueryError):
+    """A query reads a name that the last run did not record."""
+
+    code: ClassVar[str] = "HW-QUERY-003"
+    says: ClassVar[str] = "there is no '{name}' in what the last run recorded"
+    advises: ClassVar[str] = "{hint}Known names: {known}. A definition that is new has to be built first."
+    name: str
+    known: tuple[str, ...]
+    hint: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class NothingToRead(QueryError):
+    """A name that the last run knew, with no version of its rows."""
+
+    code: ClassVar[str] = "HW-QUERY-004"
+    says: ClassVar[str] = "'{name}' has no rows to read: {reason}"
+    advises: ClassVar[str] = "Build again, and ask again: headwater build {path}"
+    name: str
+    reason: str
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NotResolved(EngineDetail, QueryError):
+    """A query that parses, with a column, function or type that is not there."""
+
+    code: ClassVar[str] = "HW-QUERY-005"
+    says: ClassVar[str] = "the query cannot be resolved: {detail}"
+    advises: ClassVar[str] = "{hint}Correct the query; DESCRIBE FUNCTION name tells what a function takes."
+    hint: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class NoSuchForm(QueryError):
+    """A column of a result that the asked format has no form for."""
+
+    code: ClassVar[str] = "HW-QUERY-006"
+    says: ClassVar[str] = "the column '{column}' {complaint}"
+    advises: ClassVar[str] = "{remedy}"
+    column: str
+    complaint: str
+    remedy: str
+
+
+@dataclass(kw_only=True, eq=False)
+class ResultClosed(QueryError):
+    """A result was read further after it had been closed."""
+
+    code: ClassVar[str] = "HW-QUERY-007"
+    says: ClassVar[str] = "this result is closed; its rows were not read to the end"
+    advises: ClassVar[str] = "Read it within its `with` block, or ask again."
 
 
 # --- runs ----------------------------------------------------------------------------------------------

@@ -137,3 +137,25 @@ def test_the_line_is_that_of_the_chosen_profile() -> None:
 def test_a_wrong_storage_table_is_refused(table: dict[str, object]) -> None:
     with pytest.raises((InvalidSetting, UnknownSetting)):
         resolve_profile(profiles={"local": {"storage": table}}, environ={})
+
+
+def test_families_are_a_list_in_the_file_and_words_with_commas_elsewhere() -> None:
+    in_file = resolve_profile(profiles={"local": {"disabled_families": ["map", "cdf"]}}, environ={})
+    in_environment = resolve_profile(profiles={}, environ={"HEADWATER_DISABLED_FAMILIES": " map, cdf,"})
+    in_flags = resolve_profile(profiles={}, environ={}, flags={"disabled_families": "cdf,map,cdf"})
+    assert in_file == in_environment == in_flags
+    assert in_file.disabled_families == ("cdf", "map")
+
+
+def test_a_flag_can_switch_all_families_on_again() -> None:
+    profiles = {"local": {"disabled_families": ["map"]}}
+    flags = {"disabled_families": ""}
+    assert resolve_profile(profiles=profiles, environ={}, flags=flags).disabled_families == ()
+
+
+@pytest.mark.parametrize("value", ["maps", "cdf,maps", ["cdf", 3], 3, True, {"cdf": 1}])
+def test_a_family_that_nobody_knows_is_refused(value: object) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        resolve_profile(profiles={"local": {"disabled_families": value}}, environ={})
+    assert caught.value.code == "HW-CONFIG-003"
+    assert "position_encoding" in caught.value.expected

@@ -7,11 +7,13 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.errors import EngineStartFailed, InvalidSetting, SessionMismatch, UnknownSetting
-from headwater.functions import FunctionDefinition, FunctionSnapshot
+from headwater.functions import FunctionSnapshot
+from headwater.functions.definition import ColumnOrName, define, given
 from headwater.runtime import (
     RunSession,
     RuntimeProfile,
@@ -22,7 +24,15 @@ from headwater.runtime import (
 )
 from headwater.runtime import session as session_module
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
 PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+
+
+@define("twice(number INT) -> INT", tags=("test",), examples=())
+def twice(number: ColumnOrName) -> Column:
+    return given(number) * 2
 
 
 def tables_of(session: RunSession) -> list[str]:
@@ -85,13 +95,14 @@ def test_a_session_is_dead_after_its_run(runtime: SessionRuntime) -> None:
 def test_functions_are_installed_before_any_run(
     runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    statement = "CREATE TEMPORARY FUNCTION twice(x INT) RETURNS INT RETURN 2 * x"
-    snapshot = FunctionSnapshot(
-        definitions=(FunctionDefinition(name="twice", version=1, statement=statement),)
-    )
+    snapshot = FunctionSnapshot(definitions=(twice,))
     before = runtime.identity
-    monkeypatch.setattr(session_module, "function_snapshot", lambda: snapshot)
-    with_function = open_runtime(PROFILE)
+
+    def only_twice(_disabled: object) -> FunctionSnapshot:
+        return snapshot
+
+    monkeypatch.setattr(session_module, "function_snapshot", only_twice)
+    with_function = open_runtime(replace(PROFILE, shuffle_partitions=3))
     with with_function.checkout() as session:
         assert session.spark.sql("SELECT twice(21) AS n").collect()[0]["n"] == 42
     assert with_function.identity.results_digest != before.results_digest

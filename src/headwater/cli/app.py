@@ -15,6 +15,7 @@ import typer
 from headwater.cli.build import build
 from headwater.cli.doctor import doctor
 from headwater.cli.init import init
+from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
 from headwater.errors import Defect, HeadwaterError, WrongUsage
 
@@ -29,6 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(build)
+app.command()(query)
 app.command()(init)
 app.command()(doctor)
 

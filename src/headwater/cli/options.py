@@ -13,7 +13,10 @@ import typer
 from headwater.errors import InvalidSetting
 
 ProjectPath = Annotated[
-    Path, typer.Argument(help="The project's folder, the one with headwater.toml.", show_default="here")
+    Path,
+    typer.Argument(
+        help="The folder of a project (with headwater.toml) or a repository.", show_default="here"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; all else on stderr.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors stay.")]

@@ -4,16 +4,23 @@ rehydrate, empty_relation             plan bytes -> a frame of one session
 plan_error                            what Spark says of a plan it cannot use, typed
 parsed_tree, analysed_tree            Catalyst's trees
 names_in_parsed, names_in_analysed    what a plan reads
+functions_in_parsed                   what a query calls
 order_of                              views in the order in which they can be made
+inspect_query, analyse_query          a query that only reads, or a refusal: InspectedQuery
 """
 
 from headwater.plan.catalyst import analysed_tree, empty_relation, parsed_tree, plan_error, rehydrate
-from headwater.plan.reads import names_in_analysed, names_in_parsed
+from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
+from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed
 from headwater.plan.taskgraph import order_of
 
 __all__ = [
+    "InspectedQuery",
+    "analyse_query",
     "analysed_tree",
     "empty_relation",
+    "functions_in_parsed",
+    "inspect_query",
     "names_in_analysed",
     "names_in_parsed",
     "order_of",

@@ -1,4 +1,4 @@
-"""Which names a plan reads: from the parsed tree, for order; from the analysed one, to check that order.
+"""Which names a plan reads and calls: from the parsed tree, for order; from the analysed one, to check it.
 
 A tree is Catalyst's JSON: nodes in prefix order, each with its number of children, with further trees inside
 fields (subqueries, common table expressions). Not here: where trees come from.
@@ -54,6 +54,24 @@ def names_in_analysed(tree: list[dict[str, Any]], view: str, origin: Origin | No
         UnpinnedRead: a leaf of the plan is storage that no registered name stands for.
     """
     return tuple(sorted(set(_analysed_names(_node(iter(tree)), view, origin))))
+
+
+def functions_in_parsed(tree: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The functions that a parsed query calls, by their last name; sorted, in small letters."""
+    return tuple(sorted(set(_function_names(tree))))
+
+
+def _function_names(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        fields = cast("dict[str, object]", value)
+        if str(fields.get("class")).endswith(".UnresolvedFunction"):
+            parts = str(fields["nameParts"]).removeprefix("[").removesuffix("]")
+            yield same_name(parts.rpartition(", ")[2])
+        for each in fields.values():
+            yield from _function_names(each)
+    elif isinstance(value, list):
+        for each in cast("list[object]", value):
+            yield from _function_names(each)
 
 
 def _parsed_names(node: _Node, hidden: frozenset[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ prepare_engine                    what a first start needs, fetched beforehand
 SessionRuntime, RunSession        sessions that are lent for one run
 failure_of, ENGINE_EXCEPTIONS     what Spark throws, described: Failure
 engine_errors, engine_error       the same as a typed error
+ArrowStream, as_arrow_can         a frame's rows as Arrow batches, in bounded memory
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
 headwater_home                    the cache folder
 StorageProfile                    where tables live: local_path_of, redacted
@@ -40,6 +41,7 @@ from headwater.runtime.session import (
 )
 from headwater.runtime.settings import SettingsSnapshot
 from headwater.runtime.storage import StorageProfile, local_path_of, redacted
+from headwater.runtime.streaming import ArrowStream, as_arrow_can
 from headwater.runtime.versions import (
     DependencyManifest,
     EngineVersions,
@@ -50,6 +52,7 @@ from headwater.runtime.versions import (
 __all__ = [
     "DEFAULT_PROFILE",
     "ENGINE_EXCEPTIONS",
+    "ArrowStream",
     "CachePolicy",
     "CacheProfile",
     "DependencyManifest",
@@ -64,6 +67,7 @@ __all__ = [
     "SettingsSnapshot",
     "StorageProfile",
     "TomlSource",
+    "as_arrow_can",
     "cache_policy",
     "check_keys",
     "close_runtime",

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, cast, get_args
 
 from headwater.errors import HeadwaterError, InvalidSetting, UnknownProfile, UnknownSetting
+from headwater.functions import FAMILIES
 from headwater.origin import Origin
 from headwater.runtime.storage import StorageProfile
 
@@ -38,6 +39,7 @@ class RuntimeProfile:
     adaptive: bool = True
     cache: CacheProfile = "snapshot_pinned"
     catalog: Catalog = "in_memory"
+    disabled_families: tuple[str, ...] = ()
     storage: StorageProfile = field(default_factory=StorageProfile)
     spark: tuple[tuple[str, str], ...] = ()
 
@@ -201,8 +203,10 @@ def _pairs(key: str, table: object) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((str(k), str(v)) for k, v in cast("Mapping[object, object]", table).items()))
 
 
-def _coerced(key: str, value: object) -> str | int | bool:
+def _coerced(key: str, value: object) -> str | int | bool | tuple[str, ...]:
     default = _FIELDS[key].default
+    if isinstance(default, tuple):
+        return _families(key, value)
     if isinstance(default, bool):
         return _boolean(key, value)
     if isinstance(default, int):
@@ -215,6 +219,18 @@ def _coerced(key: str, value: object) -> str | int | bool:
     if key == "driver_memory" and not _MEMORY.fullmatch(value):
         raise InvalidSetting(key=key, value=repr(value), expected="a size such as 800m or 2g")
     return value
+
+
+def _families(key: str, value: object) -> tuple[str, ...]:
+    """A list in a file; words with commas between them in the environment and in flags."""
+    words = [word for word in value.split(",") if word.strip()] if isinstance(value, str) else value
+    is_list = isinstance(words, list)
+    names = {str(word).strip() for word in cast("list[object]", words)} if is_list else {str(value)}
+    if not names <= set(FAMILIES):
+        raise InvalidSetting(
+            key=key, value=repr(value), expected=f"function families, of {', '.join(FAMILIES)}"
+        )
+    return tuple(sorted(names))
 
 
 def _boolean(key: str, value: object) -> bool:

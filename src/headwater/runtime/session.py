@@ -12,7 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from headwater.runtime.cache import CachePolicy, cache_policy
 from headwater.runtime.failures import ENGINE_EXCEPTIONS, failure_of, silence_engine_loggers
 from headwater.runtime.gateway import Gateway, open_gateway
 from headwater.runtime.home import headwater_home
+from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
 from headwater.runtime.jvm import JvmSpec
@@ -67,14 +68,14 @@ class RuntimeIdentity:
 
     def _results(self) -> list[Any]:
         versions = [self.versions.spark, self.versions.delta, self.versions.scala]
-        return [dict(self.settings.results), self.functions.digest, versions, dict(self.storage)]
+        return [dict(self.settings.results), self.functions.results_digest, versions, dict(self.storage)]
 
 
 def identity_of(profile: RuntimeProfile) -> RuntimeIdentity:
     """The identity of the runtime that `profile` would open; needs no Java."""
     return RuntimeIdentity(
         settings=snapshot_of(profile),
-        functions=function_snapshot(),
+        functions=function_snapshot(profile.disabled_families),
         versions=engine_versions(),
         storage=profile.storage.identity(),
         cache=cache_policy(profile.cache),
@@ -161,6 +162,12 @@ class _Application:
     context: SparkContext
     root: SparkSession
     settings: dict[str, str]
+    prepared: dict[RuntimeProfile, Any] = field(default_factory=dict[Any, Any])
+
+    @cached_property
+    def installer(self) -> FunctionInstaller:
+        """Who makes functions known to sessions."""
+        return FunctionInstaller.of(self.root)
 
     @property
     def is_alive(self) -> bool:
@@ -172,15 +179,19 @@ class _Application:
             return False
 
     def prepare(self, profile: RuntimeProfile, functions: FunctionSnapshot) -> Any:
-        """A JVM session with the profile's settings and all functions, to be cloned by runs."""
+        """A JVM session with the profile's settings and functions, to be cloned by runs; made once."""
+        if profile not in self.prepared:
+            self.prepared[profile] = self._prepare(profile, functions)
+        return self.prepared[profile]
+
+    def _prepare(self, profile: RuntimeProfile, functions: FunctionSnapshot) -> Any:
         results, speed = settings_of(profile)
         _check_known(profile, self.root)
         prepared = self.root.newSession()
         for key, value in sorted({**results, **speed}.items()):
             if is_session_setting(key):
                 _set(prepared, key, value)
-        for definition in functions.definitions:
-            prepared.sql(definition.statement)
+        self.installer.install(prepared, functions)
         return prepared._jsparkSession
 
 

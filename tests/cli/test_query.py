@@ -1,0 +1,143 @@
+"""`headwater query` from outside, over the example, each query a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+import typer
+
+import headwater as library
+from headwater.cli.query import Format, query
+
+if TYPE_CHECKING:
+    from conftest import Finished
+    from headwater.runtime import SessionRuntime
+
+Run = Callable[..., "Finished"]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "orders"
+BY_COUNTRY = "SELECT country, orders FROM revenue_by_country ORDER BY country"
+SMALL = ("--set", "driver_memory=1g")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "orders"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".headwater", "__pycache__"))
+    settings = {"master": runtime.profile.master, "driver_memory": runtime.profile.driver_memory}
+    assert library.open(folder, settings=settings).build().status == "done"
+    return folder
+
+
+def test_a_table_a_view_and_a_source_are_shown(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sql = "SELECT r.country, r.orders, (SELECT count(*) FROM paid_orders) AS paid FROM revenue_by_country r"
+    whole = f"{sql} JOIN customers USING (country) GROUP BY ALL ORDER BY 1"
+    query(whole, built, no_color=True, settings=["driver_memory=1g"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["country", "orders", "paid"]
+    assert lines[1].split() == ["BR", "192", "1000"]
+    assert lines[-1] == "5 rows"
+
+
+def test_json_is_one_document_and_the_query_may_come_from_stdin(built: Path) -> None:
+    command = [str(Path(sys.executable).parent / "headwater"), "query", "-", "--json", "--quiet", *SMALL]
+    environment = {**os.environ, "HEADWATER_ARCHIVE": "off"}
+    done = subprocess.run(
+        command, cwd=built, env=environment, input=BY_COUNTRY.encode(), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    document = json.loads(done.stdout)
+    assert document["schema_version"] == 1
+    assert document["columns"] == [
+        {"name": "country", "type": "string"},
+        {"name": "orders", "type": "bigint"},
+    ]
+    assert document["rows"][0] == {"country": "BR", "orders": 192}
+
+
+def test_csv_keeps_to_the_limit(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    query(BY_COUNTRY, built, form=Format.CSV, limit=2, settings=["driver_memory=1g"])
+    rows = csv.reader(io.StringIO(capsysbinary.readouterr().out.decode()))
+    assert list(rows) == [["country", "orders"], ["BR", "192"], ["DE", "192"]]
+
+
+def test_arrow_goes_to_a_program(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    query(BY_COUNTRY, built, form=Format.ARROW, settings=["driver_memory=1g"])
+    table = pa.ipc.open_stream(capsysbinary.readouterr().out).read_all()
+    assert table["orders"].to_pylist()[0] == 192
+
+
+def test_a_table_shows_fifty_rows_and_says_that_there_are_more(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query("SELECT * FROM daily_revenue", built, no_color=True, settings=["driver_memory=1g"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 52
+    assert lines[-1].startswith("50 rows; there are more")
+
+
+def test_json_that_fails_on_the_way_is_whole_and_exits_with_1(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as caught:
+        query(
+            "SELECT 1 div (id - 1500) AS x FROM range(0, 2000, 1, 2)",
+            built,
+            json=True,
+            settings=["driver_memory=1g"],
+        )
+    shown = capsys.readouterr()
+    document = json.loads(shown.out)
+    assert (caught.value.exit_code, len(document["rows"])) == (1, 1000)
+    assert document["error"]["code"] == "HW-ENGINE-001"
+    assert "HW-ENGINE-001" in shown.err
+
+
+def test_arrow_to_a_terminal_is_refused(built: Path) -> None:
+    above, below = pty.openpty()
+    command = [str(Path(sys.executable).parent / "headwater"), "query", "SELECT 1", str(built)]
+    done = subprocess.run(
+        [*command, "--format", "arrow"], stdout=below, stderr=subprocess.PIPE, check=False, timeout=60
+    )
+    os.close(below)
+    os.close(above)
+    assert done.returncode == 2
+    assert "HW-USAGE-001 Arrow is binary and stdout is a terminal" in done.stderr.decode()
+
+
+def test_a_command_is_refused_in_words_and_in_json(headwater: Run, built: Path) -> None:
+    done = headwater("query", "DROP TABLE revenue_by_country", built, "--json", *SMALL)
+    assert done.code == 1
+    assert json.loads(done.out)["error"]["code"] == "HW-QUERY-001"
+    assert "HW-QUERY-001 a query reads the project's names and does nothing else; this one has" in done.err
+    assert "Write one SELECT" in done.err
+
+
+def test_wrong_usage_needs_no_spark(headwater: Run, tmp_path: Path, built: Path) -> None:
+    no_java: dict[str, str | None] = {"PATH": str(tmp_path), "JAVA_HOME": None}
+    two = headwater("query", "SELECT 1", built, "--json", "--format", "csv", **no_java)
+    assert (two.code, "two forms" in two.err) == (2, True)
+    nowhere = headwater("query", "SELECT 1", tmp_path, **no_java)
+    assert (nowhere.code, nowhere.err.split()[0]) == (2, "HW-CONFIG-005")
+    unknown = headwater("query", "SELECT 1", built, "--format", "xml", **no_java)
+    assert (unknown.code, unknown.err.split()[0]) == (2, "HW-USAGE-001")
+    missing = headwater("query", **no_java)
+    assert (missing.code, missing.err.split()[0]) == (2, "HW-USAGE-001")
+
+
+def test_help_has_an_example(headwater: Run) -> None:
+    done = headwater("query", "--help")
+    assert done.code == 0
+    assert "Example:" in done.out
+    assert "DESCRIBE FUNCTION" in done.out
