@@ -1,8 +1,8 @@
-"""Writes docs/reference/errors.md from the error classes themselves.
+"""Writes docs/reference/errors.md from the error classes, and functions.md from the catalogue.
 
     .venv/bin/python scripts/reference.py
 
-A house test compares the page with what this script would write.
+Tests compare the pages with what this script would write.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from pathlib import Path
 
 from headwater import errors
 from headwater.errors import HeadwaterError
+from headwater.functions import FAMILIES, FunctionRow, function_rows
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "errors.md"
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "reference"
 HEADER = """\
 # Errors
 
@@ -25,6 +27,20 @@ the same facts are in the document on stdout, under `error`. `--debug` adds the 
 
 Exit codes: 1 refused or failed, 2 wrong usage or configuration, 3 what is asked for no longer exists.
 Words in braces are filled in from the error's fields of the same name, which a program can read.
+"""
+
+FUNCTIONS_HEADER = """\
+# Functions
+
+<!-- Written by scripts/reference.py from src/headwater/functions; change it there. -->
+
+Every function of the catalogue, under the same name in Python (`from headwater import functions as H`) and
+in SQL. What holds for all of them: [the chapter about functions](../concepts/8-functions.md).
+`headwater functions NAME` shows one of them on the command line, `DESCRIBE FUNCTION EXTENDED name` in SQL.
+
+In a signature, brackets hold what may be left out, dots what may be repeated, T, K and V stand for any type,
+and SPAN for STRUCT<bstart: BIGINT, bend: BIGINT, unit: STRING>. Each example is a query with its one value;
+a test runs them all.
 """
 
 
@@ -67,11 +83,34 @@ def _anchor(kind: type[HeadwaterError]) -> str:
     return re.sub(r"[^a-z0-9 -]", "", f"{kind.code} {kind.__name__}".lower()).replace(" ", "-")
 
 
+def functions_page() -> str:
+    """The whole page: which functions each family has, then each function."""
+    rows = function_rows()
+    families = [
+        f"| `{tag}` | {', '.join(f'[{row.name}](#{row.name})' for row in rows if tag in row.tags)} |"
+        for tag in FAMILIES
+    ]
+    contents = "\n".join(["| family | functions |", "|---|---|", *families])
+    return "\n".join([FUNCTIONS_HEADER, contents, "", *[_function(row) for row in rows]])
+
+
+def _function(row: FunctionRow) -> str:
+    facts = [f"- tags: {', '.join(f'`{tag}`' for tag in row.tags)}"]
+    if row.semantic_type:
+        facts.append(f"- semantic type: `{row.semantic_type}`")
+    if row.alias:
+        facts.append(f"- second name in Python: `{row.alias}`")
+    examples = "\n".join(f"{sql};\n-- {result}" for sql, result in row.examples)
+    parts = [f"### {row.name}", f"`{row.signature}`", row.doc, f"```sql\n{examples}\n```", "\n".join(facts)]
+    return "\n\n".join(parts) + "\n"
+
+
 def main() -> None:
-    """Writes the page."""
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text(errors_page(), "utf-8")
-    print(f"wrote {PAGE.relative_to(PAGE.parents[2])}")
+    """Writes the pages."""
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for name, text in (("errors.md", errors_page()), ("functions.md", functions_page())):
+        (PAGES / name).write_text(text, "utf-8")
+        print(f"wrote {(PAGES / name).relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

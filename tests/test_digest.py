@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.digest import Plain, canonical_bytes, digest_of, digest_of_bytes
+from headwater.digest import Plain, canonical_bytes, digest_of, digest_of_bytes, stable_id
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
@@ -42,3 +46,24 @@ def test_the_digest_is_for_ever() -> None:
         "13b5c62ca57941963f787c7574c9bf51ee1be5559844e33db65a2868d2db855a"
     )
     assert digest_of_bytes(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+parts = st.lists(st.none() | st.booleans() | st.integers() | st.text() | st.dates(), min_size=1, max_size=4)
+
+
+@given(parts, parts)
+def test_ids_are_equal_exactly_if_the_parts_are(
+    one: list[str | int | None], two: list[str | int | None]
+) -> None:
+    assert (stable_id("x", *one) == stable_id("x", *two)) == (shape(one) == shape(two))
+
+
+def test_an_id_is_for_ever() -> None:
+    assert stable_id("node", "a", 1, None, True) == "node:9a4361bae37750643ecdb46ce3c99818"
+    assert stable_id("day", date(2024, 2, 29)) == "day:ef6fd7e487eb8de2ad4dc0218de34910"
+
+
+@pytest.mark.parametrize("part", [1.0, b"x", ("a",), datetime(2024, 2, 29, tzinfo=UTC)])
+def test_other_parts_are_refused(part: Any) -> None:
+    with pytest.raises(TypeError, match="a part of an id"):
+        stable_id("x", part)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Run = Callable[..., "Finished"]
 
 
-@pytest.mark.parametrize("command", [(), ("build",), ("init",), ("doctor",)])
+@pytest.mark.parametrize("command", [(), ("build",), ("query",), ("init",), ("doctor",), ("functions",)])
 def test_help_shows_an_example(headwater: Run, snapshot: SnapshotAssertion, command: tuple[str, ...]) -> None:
     done = headwater(*command, "--help", NO_COLOR="1")
     assert (done.code, done.err) == (0, "")

@@ -36,9 +36,11 @@ def test_the_list_has_every_function_with_its_first_line() -> None:
     done = run("--no-color")
     assert done.exit_code == 0
     lines = done.output.splitlines()
-    assert lines[0].split() == ["function", "tags", "gives"]
+    assert lines[0].split() == ["name", "signature", "tags", "gives"]
     words = " ".join(done.output.split())
-    assert all(f"{row.name}(" in words for row in function_rows())
+    assert [line.split()[0] for line in lines if line[:1].strip()][1:-1] == [
+        row.name for row in function_rows()
+    ]
     assert "How many units a span covers." in words
     assert lines[-1].startswith(f"{len(FUNCTIONS)} functions.")
 

@@ -22,7 +22,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "origin.py": ("house/test_errors.py", "a path and a line, seen in every error"),
     "delta/receipt.py": ("delta/test_commit.py", "a value without behaviour; commits return it"),
     "pipeline/difference.py": ("pipeline/test_canonical.py", "words for two plans that differ"),
-    "pipeline/messages.py": ("pipeline/test_canonical.py", "ways through a plan's messages, walked there"),
+    "messages.py": ("pipeline/test_canonical.py", "ways through a plan's messages, walked there"),
     "pipeline/modules.py": ("pipeline/test_code.py", "which modules a function reaches, seen in its digest"),
     "pipeline/offline_client.py": ("pipeline/test_offline.py", "the session's other half, tried through it"),
     "pipeline/refusal.py": ("pipeline/test_offline.py", "the words of a refusal, read where it is raised"),

@@ -26,6 +26,7 @@ from headwater.errors import (
     ViewNotReproducible,
     ViewRaised,
 )
+from headwater.messages import messages_of, value_of
 from headwater.pipeline import (
     Pipeline,
     PlanBytes,
@@ -36,7 +37,6 @@ from headwater.pipeline import (
     open_definitions,
     read_project,
 )
-from headwater.messages import messages_of, value_of
 
 MakeProject = Callable[..., Path]
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"

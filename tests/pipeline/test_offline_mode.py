@@ -21,8 +21,8 @@ from pyspark.sql.types import StructType, TimestampType
 from pyspark.sql.utils import is_remote
 
 from headwater.errors import NotInAView
-from headwater.pipeline.canonical import build_twice, plan_bytes_of
 from headwater.messages import messages_of, text_of
+from headwater.pipeline.canonical import build_twice, plan_bytes_of
 from headwater.pipeline.offline import OfflineSession, open_offline
 from headwater.pipeline.offline_mode import BuildingSession
 

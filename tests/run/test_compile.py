@@ -193,3 +193,16 @@ def test_an_order_that_the_analysed_plan_does_not_confirm_is_refused(session: Ru
     with pytest.raises(OrderMismatch) as caught:
         compile_views(session, [view], [pinned], {"z": ()})
     assert (caught.value.promised, caught.value.found, caught.value.origin) == ((), ("a",), origin)
+
+
+def test_a_text_cannot_take_in_the_environment(
+    project_folder: MakeProject, runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANARY", "seen")
+    folder = project_folder(
+        a_sql="-- headwater: table\nSELECT '${env:CANARY}' AS x, '${spark.app.name}' AS y"
+    )
+    assert headwater.open(folder, settings=SETTINGS).build().error is None
+    with runtime.checkout() as session:
+        rows = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "a")).collect()
+    assert tuple(rows[0]) == ("${env:CANARY}", "${spark.app.name}")

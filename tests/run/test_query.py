@@ -23,6 +23,7 @@ from headwater.errors import (
     UnknownTable,
     VersionNotFound,
 )
+from headwater.functions import function_rows
 from headwater.run import query as query_module
 
 if TYPE_CHECKING:
@@ -329,3 +330,12 @@ def test_a_failure_on_the_way_is_typed_and_gives_the_session_back(built: Path) -
         result.read_all()
     assert caught.value.condition == "DIVIDE_BY_ZERO"
     assert result._session._spark is None
+
+
+def test_the_catalogue_of_functions_is_a_table(example: Path) -> None:
+    with opened(example).query("SELECT * FROM hw_functions ORDER BY name") as result:
+        rows = result.read_all().to_pylist()
+    assert [row["name"] for row in rows] == [row.name for row in function_rows()]
+    assert [(row["signature"], row["digest"], tuple(row["tags"])) for row in rows] == [
+        (row.signature, row.digest, row.tags) for row in function_rows()
+    ]

@@ -14,6 +14,7 @@ import typer
 
 from headwater.cli.build import build
 from headwater.cli.doctor import doctor
+from headwater.cli.functions import functions
 from headwater.cli.init import init
 from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
@@ -33,6 +34,7 @@ app.command()(build)
 app.command()(query)
 app.command()(init)
 app.command()(doctor)
+app.command()(functions)
 
 
 def _show_version(wanted: bool) -> None:

@@ -13,8 +13,9 @@ import typer
 
 from headwater.cli.options import Debug, Json, Master, NoColor, ProfileName, Quiet, Settings, flags_of
 from headwater.cli.render import show_capabilities, showing_progress, write_json
+from headwater.opening import open_project
 from headwater.pipeline import PROJECT_FILE
-from headwater.run import Progress, open_project, probe_capabilities
+from headwater.run import Progress, probe_capabilities
 from headwater.runtime import dependency_manifest, headwater_home, resolve_profile
 
 

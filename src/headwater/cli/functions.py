@@ -78,9 +78,10 @@ def _named(name: str, rows: list[FunctionRow]) -> FunctionRow:
 
 
 def _show_all(console: Console, rows: list[FunctionRow]) -> None:
-    table = Table("function", "tags", "gives", box=None, pad_edge=False, header_style="bold")
+    table = Table("name", "signature", "tags", "gives", box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(Text(row.signature), Text(", ".join(row.tags), style="dim"), Text(row.summary))
+        taken = row.signature.removeprefix(row.name)
+        table.add_row(row.name, Text(taken), Text(", ".join(row.tags), style="dim"), Text(row.summary))
     console.print(table)
     console.print(f"{len(rows)} functions. One of them in full: headwater functions NAME", soft_wrap=True)
 

@@ -1,6 +1,6 @@
 """The engine: the only place where plan and delta meet.
 
-Project, open_project           a project that is open
+Project                         a project that is open
 capabilities_snapshot           what this installation can do, tried: Capability
 probe_capabilities              the same under a profile of one's own
 RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and what it did
@@ -9,7 +9,7 @@ QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
 from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progress
-from headwater.run.project import Project, open_project
+from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
 
 __all__ = [
@@ -22,6 +22,5 @@ __all__ = [
     "RunOutcome",
     "capabilities_snapshot",
     "ignore_progress",
-    "open_project",
     "probe_capabilities",
 ]

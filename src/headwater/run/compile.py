@@ -53,7 +53,7 @@ def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled
     for name in functions:
         definition = find_function(name)
         if definition is not None and name not in there:
-            off = next(tag for tag in definition.tags if tag not in enabled.families)
+            off = next(tag for tag in definition.tags if tag in enabled.disabled)
             raise FunctionDisabled(view=spec.name, function=name, family=off, origin=spec.origin)
 
 

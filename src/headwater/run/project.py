@@ -98,18 +98,3 @@ class Project:
             limit=limit,
         )
         return open_query(request, self._clock, listen)
-
-
-def open_project(
-    path: str | os.PathLike[str],
-    *,
-    warehouse: str | os.PathLike[str] | None = None,
-    profile: str | None = None,
-    settings: Mapping[str, str] | None = None,
-) -> Project:
-    """The project at `path`, with the profile that file, environment and `settings` give.
-
-    Raises:
-        UsageError: there is no project, or its configuration is wrong.
-    """
-    return Project(path, warehouse=warehouse, profile=profile, settings=settings)

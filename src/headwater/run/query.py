@@ -19,6 +19,7 @@ from headwater.artifacts import last_manifest
 from headwater.clock import new_run_id
 from headwater.delta import read_pinned, register_table
 from headwater.errors import NotBuilt, NothingToRead, ResultClosed, UnknownDataset, VersionNotFound
+from headwater.functions import FUNCTION_ROW_SCHEMA, function_rows
 from headwater.names import TablePin, same_name
 from headwater.origin import Origin
 from headwater.pipeline import SourceSpec, ViewSpec, build_pipeline, open_definitions
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession, RuntimeProfile
 
 # Names that belong to no run: each gives its rows in the session that reads it, and is asked only then.
-SYSTEM_TABLES: Mapping[str, Callable[[RunSession], DataFrame]] = {}
+SYSTEM_TABLES: Mapping[str, Callable[[RunSession], DataFrame]] = {
+    "hw_functions": lambda session: session.spark.createDataFrame(list(function_rows()), FUNCTION_ROW_SCHEMA),
+}
 
 _PARTS = ("spark.sql.files.maxPartitionBytes", "16m")  # a stream holds one part at a time
 
@@ -307,7 +310,7 @@ class _RecordedPins(SourcePins):
             reason = "it is new since the last run"
             root = str(self._request.config.root)
             raise NothingToRead(name=spec.name, reason=reason, path=root, origin=spec.origin)
-        if spec.kind == "listing":
+        if spec.kind in {"listing", "files"}:
             found = super().pinned(spec)
             if found.pin is None or found.pin.digest != record.pin.digest:
                 raise VersionNotFound(path=self.uri_of(spec), version=record.pin.version, origin=spec.origin)

@@ -1,0 +1,55 @@
+"""The mark that a function leaves on what it made, so that a plan can say which functions it used.
+
+A body is made of built-in expressions; nothing in them tells whose they are. The mark is a key in the
+metadata of the alias around them: read when a view's plan is taken apart, and gone before Spark
+sees the plan. Not here: taking plans apart.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+_FUNCTION_KEY = "headwater.function"
+_ALIAS = "spark.connect.Expression.Alias"
+_WITH_COLUMNS = "spark.connect.WithColumns"
+
+
+def mark_of(name: str) -> dict[str, str]:
+    """The metadata that says that the function of this name made a column."""
+    return {_FUNCTION_KEY: name}
+
+
+def read_mark(message: Message) -> str | None:
+    """The function that marked this message, if one did."""
+    name = _metadata(message).get(_FUNCTION_KEY)
+    return name if isinstance(name, str) else None
+
+
+def take_mark(message: Message) -> None:
+    """Removes the mark of this message, if it has one.
+
+    A column named by `withColumn` takes over what the function says of it: where there is no metadata next to
+    the name, Spark would write that there is none at all.
+    """
+    if message.DESCRIPTOR.full_name == _WITH_COLUMNS:
+        for named in cast("Any", message).aliases:
+            inner = named.expr.alias
+            if inner.HasField("metadata") and not named.HasField("metadata"):
+                named.metadata = inner.metadata
+    content = _metadata(message)
+    if content.pop(_FUNCTION_KEY, None) is None:
+        return
+    if content:
+        cast("Any", message).metadata = json.dumps(content)
+    else:
+        message.ClearField("metadata")
+
+
+def _metadata(message: Message) -> dict[str, object]:
+    if message.DESCRIPTOR.full_name != _ALIAS or not message.HasField("metadata"):
+        return {}
+    return json.loads(cast("Any", message).metadata)

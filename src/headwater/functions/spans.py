@@ -1,0 +1,128 @@
+"""Half-open stretches of a text: from `bstart` up to, not including, `bend`; in bytes unless said otherwise.
+
+A span is STRUCT<bstart: BIGINT, bend: BIGINT, unit: STRING>, SPAN for short. Spans of two units are never
+compared: that is an error, not a false. Not here: lines and columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.functions.builtins import F
+from headwater.functions.definition import ColumnOrName, Value, define, given
+from headwater.functions.ids import hash_of_parts, is_whole
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_TAGS = ("span", "position_encoding")
+_UNITS = ("byte", "char", "utf16")
+_SPAN = "struct<bstart:bigint,bend:bigint,unit:string>"
+
+
+def _span(value: object) -> Column:
+    """A span as it is; a bare NULL becomes one that is missing."""
+    return F.coalesce(given(value), F.lit(None).cast(_SPAN))
+
+
+def _comparable(one: Column, two: Column, answer: Column) -> Column:
+    wrong = F.raise_error(
+        F.concat(F.lit("spans in "), one["unit"], F.lit(" and in "), two["unit"], F.lit(" are not compared"))
+    )
+    missing = one.isNull() | two.isNull()
+    return F.when(missing, F.lit(None)).when(one["unit"] == two["unit"], answer).otherwise(wrong)
+
+
+@define(
+    "span_make(bstart BIGINT, bend BIGINT [, unit STRING]) -> SPAN",
+    tags=_TAGS,
+    examples=(
+        ("SELECT span_make(3, 8)", "{3, 8, byte}"),
+        ("SELECT span_make(3, NULL) IS NULL", "true"),
+    ),
+)
+def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") -> Column:
+    """The span from `bstart` up to `bend`, in bytes, or in `char` or `utf16` units; null if one is missing.
+
+    SPAN is short for STRUCT<bstart: BIGINT, bend: BIGINT, unit: STRING>.
+    Bounds are whole numbers, not negative and not the wrong way round: anything else is an error.
+    """
+    start, end, measure = given(bstart), given(bend), given(unit).cast("string")
+    made = F.named_struct(
+        F.lit("bstart"), start.cast("bigint"), F.lit("bend"), end.cast("bigint"), F.lit("unit"), measure
+    )
+    shown = F.concat(
+        F.lit("no span from "),
+        start.cast("string"),
+        F.lit(" to "),
+        end.cast("string"),
+        F.lit(" in "),
+        measure,
+    )
+    whole = (is_whole(start) | (F.typeof(start) == "void")) & (is_whole(end) | (F.typeof(end) == "void"))
+    types = F.concat(
+        F.lit("the bounds of a span are whole numbers, not "), F.typeof(start), F.lit(" and "), F.typeof(end)
+    )
+    return (
+        F.when(~whole, F.raise_error(types))
+        .when(start.isNull() | end.isNull() | measure.isNull(), F.lit(None))
+        .when((start >= 0) & (end >= start) & measure.isin(*_UNITS), made)
+        .otherwise(F.raise_error(shown))
+    )
+
+
+@define(
+    "span_len(span SPAN) -> BIGINT",
+    tags=_TAGS,
+    examples=(("SELECT span_len(span_make(3, 8))", "5"),),
+)
+def span_len(span: ColumnOrName) -> Column:
+    """How many units a span covers."""
+    column = _span(span)
+    return column["bend"] - column["bstart"]
+
+
+@define(
+    "span_overlaps(one SPAN, two SPAN) -> BOOLEAN",
+    tags=_TAGS,
+    examples=(
+        ("SELECT span_overlaps(span_make(3, 8), span_make(7, 9))", "true"),
+        ("SELECT span_overlaps(span_make(3, 8), span_make(8, 9))", "false"),
+    ),
+)
+def span_overlaps(one: ColumnOrName, two: ColumnOrName) -> Column:
+    """Whether two spans have a unit in common; an empty span has none. Null if either is missing."""
+    left, right = _span(one), _span(two)
+    filled = (left["bstart"] < left["bend"]) & (right["bstart"] < right["bend"])
+    crossing = (left["bstart"] < right["bend"]) & (right["bstart"] < left["bend"])
+    return _comparable(left, right, filled & crossing)
+
+
+@define(
+    "span_contains(outer SPAN, inner SPAN) -> BOOLEAN",
+    tags=_TAGS,
+    examples=(
+        ("SELECT span_contains(span_make(3, 8), span_make(4, 8))", "true"),
+        ("SELECT span_contains(span_make(4, 8), span_make(3, 8))", "false"),
+    ),
+)
+def span_contains(outer: ColumnOrName, inner: ColumnOrName) -> Column:
+    """Whether the inner span begins and ends within the outer one. Null if either is missing."""
+    wide, narrow = _span(outer), _span(inner)
+    within = (wide["bstart"] <= narrow["bstart"]) & (narrow["bend"] <= wide["bend"])
+    return _comparable(wide, narrow, within)
+
+
+@define(
+    "span_id(repo_id STRING, path STRING, span SPAN) -> STRING",
+    tags=_TAGS,
+    examples=(
+        ("SELECT span_id('repo:1', 'app.py', span_make(3, 8))", "span:eb34339f0bd689a2899d12dadc104f6b"),
+    ),
+    semantic_type="SpanId",
+)
+def span_id(repo_id: ColumnOrName, path: ColumnOrName, span: ColumnOrName) -> Column:
+    """The id of a place: `stable_id_parts('span', repo_id, path, bstart, bend)`; null if there is no span."""
+    place = _span(span)
+    hashed = hash_of_parts((given(repo_id), given(path), place["bstart"], place["bend"]), 32)
+    return F.when(place.isNotNull(), F.concat(F.lit("span:"), hashed))
