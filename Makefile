@@ -27,8 +27,10 @@ $(READY): requirements-dev.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-demo: java $(READY)   ## build the example pipeline on embedded Spark and show its result
+demo: java $(READY)   ## build the example and this repository's code graph on embedded Spark, and ask it
 	@$(BIN)/headwater build examples/orders
+	@$(BIN)/headwater build .
+	@$(BIN)/headwater query "SELECT node_kind, count(*) AS nodes FROM nodes GROUP BY ALL ORDER BY nodes DESC LIMIT 8" .
 
 test: java $(READY)   ## the whole suite
 	@mkdir -p build/test-results

@@ -35,7 +35,7 @@ FUNCTIONS_HEADER = """\
 <!-- Written by scripts/reference.py from src/headwater/functions; change it there. -->
 
 Every function of the catalogue, under the same name in Python (`from headwater import functions as H`) and
-in SQL. What holds for all of them: [the chapter about functions](../concepts/8-functions.md).
+in SQL. What holds for all of them: [the chapter about functions](../concepts/09-functions.md).
 `headwater functions NAME` shows one of them on the command line, `DESCRIBE FUNCTION EXTENDED name` in SQL.
 
 In a signature, brackets hold what may be left out, dots what may be repeated, T, K and V stand for any type,

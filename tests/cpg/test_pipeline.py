@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,3 +222,22 @@ def test_the_record_names_no_place_on_this_machine(built: tuple[Project, RunOutc
 )
 def test_a_graph_is_named_after_its_folder(tmp_path: Path, folder_name: str, name: str) -> None:
     assert graph_name(tmp_path / folder_name) == name
+
+
+def test_every_process_says_the_same(folder: Path) -> None:
+    script = (
+        "import sys; from headwater.opening import open_project\n"
+        "from headwater.pipeline import build_pipeline, open_definitions\n"
+        "with open_definitions(open_project(sys.argv[1]).config) as loaded:\n"
+        "    print([view.digest for view in build_pipeline(loaded, None).views])\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", script, str(folder)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1

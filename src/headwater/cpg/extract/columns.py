@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _KINDS = {kind: node_kind_of(kind) for kind in AST_CLASSES}
 _CLASS_NAMES: dict[type[ast.AST], str | None] = {kind: kind.__name__ for kind in AST_CLASSES}
 _NAME_FIELDS = {kind: NAME_FIELDS[kind.__name__] for kind in AST_CLASSES if kind.__name__ in NAME_FIELDS}
-_KIND_PARTS = {kind: text_part(kind) for kind in {*_KINDS.values(), "FILE", "METHOD"}}
+_KIND_PARTS = {kind: text_part(kind) for kind in sorted({*_KINDS.values(), "FILE", "METHOD"})}
 _OUTSIDE = 2  # the file and its module, which no def owns
 
 
