@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -57,6 +58,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     (root / "link.py").symlink_to(root / "old.py")
+    with (root / "huge.py").open("wb") as huge:
+        huge.truncate(50_000_000)
     return root
 
 
@@ -92,14 +95,15 @@ def test_the_build_makes_the_tables_and_says_what_it_did(built: tuple[Project, R
 
 def test_every_file_is_there_read_or_not(rows: Any) -> None:
     files = {row["path"]: row for row in rows("files")}
-    assert set(files) == {*SOURCES, "link.py"} - {"notes.txt"}
+    assert set(files) == {*SOURCES, "link.py", "huge.py"} - {"notes.txt"}
     statuses = {path: row["parse_status"] for path, row in files.items()}
     assert {path for path, status in statuses.items() if status == "failed"} == {
         "broken.py",
         "null.py",
         "old.py",
     }
-    assert statuses["link.py"] == "skipped"
+    assert statuses["link.py"] == statuses["huge.py"] == "skipped"
+    assert files["huge.py"]["skip_reason"] == "it has more than 10000000 bytes"
     assert files["link.py"]["skip_reason"] == "it is a symbolic link"
     model = files["app/models.py"]
     assert model["content_sha256"] == digest_of_bytes(SOURCES["app/models.py"])
@@ -169,7 +173,7 @@ def test_containment_leads_from_the_repository_to_every_definition(rows: Any) ->
 
 def test_broken_files_give_diagnostics(rows: Any) -> None:
     said = {row["path"]: row for row in rows("diagnostics")}
-    assert set(said) == {"broken.py", "null.py", "old.py", "link.py"}
+    assert set(said) == {"broken.py", "null.py", "old.py", "link.py", "huge.py"}
     assert all(row["message"] and row["diag_id"].startswith("diag:") for row in said.values())
     assert said["link.py"]["stage"] == "scan"
 
@@ -241,3 +245,23 @@ def test_every_process_says_the_same(folder: Path) -> None:
         for seed in ("1", "2", "3")
     }
     assert len(said) == 1
+
+
+def test_the_tutorial_is_true(tmp_path: Path, runtime: SessionRuntime) -> None:
+    del runtime
+    page = (Path(__file__).parents[2] / "docs" / "tutorial" / "first-code-graph.md").read_text("utf-8")
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "cart.py").write_text(page.partition("<<'END'\n")[2].partition("END\n")[0])
+    (shop / "legacy.py").write_text('print "old"\n')
+    project = open_graph(shop)
+    made = {table.name: str(table.rows) for table in project.build().tables}
+    assert made == dict(re.findall(r"^(\w+) +built +0 +(\d+) +new$", page, re.MULTILINE))
+    asked = re.findall(r'^\$ headwater query "([^"]+)" shop\n(.*?)\n1 row$', page, re.MULTILINE | re.DOTALL)
+    assert len(asked) == 3
+    for sql, shown in asked:
+        with project.query(sql) as result:
+            (row,) = result.read_all().to_pylist()
+        written = ["NULL" if value is None else str(value) for value in row.values()]
+        assert shown.splitlines()[0].split() == list(row)
+        assert " ".join(shown.splitlines()[1].split()) == " ".join(written)

@@ -73,7 +73,8 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
 
 def _graph_summary(outcome: RunOutcome, path: Path) -> str:
     rows = {table.name: table.rows for table in outcome.tables}
-    counted = ", ".join(f"{rows.get(name) or 0:,} {name}" for name in GRAPH_TABLES)
+    counts = {name: rows.get(name) or 0 for name in GRAPH_TABLES}
+    counted = ", ".join(f"{n:,} {name if n != 1 else name.removesuffix('s')}" for name, n in counts.items())
     question = "SELECT node_kind, count(*) FROM nodes GROUP BY ALL"
     command = f"headwater query {shlex.quote(question)} {shlex.quote(str(path))}"
     return f"The code graph has {counted}.\nNext: {command}"

@@ -16,8 +16,10 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.connect.proto import base_pb2, expressions_pb2, relations_pb2
 
+from headwater.functions import function_snapshot
 from headwater.runtime.gateway import open_gateway
 from headwater.runtime.home import new_log
+from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jvm import JvmSpec
 
 _TRAINING_SECONDS = 900
@@ -93,6 +95,8 @@ def work_with(spark: SparkSession, folder: Path) -> None:
     rows.write.mode("overwrite").option("header", "true").csv(str(folder / "csv"))
     spark.read.option("header", "true").csv(str(folder / "csv")).collect()
     _rehydrate(spark)
+    FunctionInstaller.of(spark).install(spark, function_snapshot())
+    spark.sql("SELECT node_id(name), span_len(span_make(id, id + 1)) FROM orders").collect()
 
 
 def _rehydrate(spark: SparkSession) -> None:
