@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup java demo test check fmt golden bench dist docs lock clean
+.PHONY: help setup java demo test check fmt golden bench bench-cpg dist docs lock clean
 
 help:            ## list the commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
@@ -52,6 +52,9 @@ golden: java $(READY) ## write the golden files anew; read the difference before
 
 bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in one run
 	@$(BIN)/python bench/startup.py
+
+bench-cpg: java $(READY)  ## the code graph of REPO (default: this repository) against parsing alone
+	@$(BIN)/python bench/graph.py $(or $(REPO),.)
 
 dist: java $(READY)   ## wheel and sdist, then a clean environment with the wheel builds the example
 	@$(BIN)/python scripts/dist.py

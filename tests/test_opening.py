@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ from headwater.errors import ProjectNotFound
 from headwater.opening import open_project
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -38,9 +40,45 @@ def test_the_graph_of_a_project_has_a_warehouse_of_its_own(tmp_path: Path) -> No
 def test_a_folder_with_neither_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "a.py").touch()
+    (tmp_path / ".venv" / "pyvenv.cfg").touch()
     with pytest.raises(ProjectNotFound, match="Python files"):
         open_project(tmp_path)
     with pytest.raises(ProjectNotFound):
         open_project(tmp_path / "nowhere")
     with pytest.raises(ProjectNotFound):
         open_project(tmp_path / ".venv" / "a.py")
+
+
+@pytest.mark.parametrize("folder", [".github", "_private", "deep/.hidden"])
+def test_a_folder_is_looked_into_where_a_scan_looks_into_it(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "a.py").touch()
+    assert open_project(tmp_path).config.declare is not None
+
+
+@pytest.mark.parametrize("folder", ["node_modules", "__pycache__", "deep/.tox", "env"])
+def test_a_folder_is_not_looked_into_where_a_scan_does_not(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "a.py").touch()
+    if folder == "env":
+        (tmp_path / folder / "pyvenv.cfg").touch()
+    with pytest.raises(ProjectNotFound):
+        open_project(tmp_path)
+
+
+def test_a_folder_that_cannot_be_read_is_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open" / "a.py").touch()
+    scandir = os.scandir
+
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:
+        if path.rstrip("/").endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert open_project(tmp_path).config.declare is not None
+    (tmp_path / "open" / "a.py").unlink()
+    with pytest.raises(ProjectNotFound):
+        open_project(tmp_path)

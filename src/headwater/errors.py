@@ -43,7 +43,8 @@
     │   ├── RemoteRefused             HW-DELTA-004  require_local_paths and a remote address
     │   ├── VersionNotFound           HW-DELTA-005
     │   ├── SourceUnreadable          HW-DELTA-006  a file source that is missing or unreadable
-    │   └── NotStorable               HW-DELTA-007  a column that a Delta table cannot have
+    │   ├── NotStorable               HW-DELTA-007  a column that a Delta table cannot have
+    │   └── SourceChanged             HW-DELTA-008  a file is not what the run has pinned
     ├── QueryError                    a query is refused, or cannot be answered
     │   ├── NotReadOnly               HW-QUERY-001  it would do more than read the project's names
     │   ├── NotBuilt                  HW-QUERY-002  the project has no run yet
@@ -608,6 +609,19 @@ class NotStorable(DeltaError):
     view: str
     column: str
     complaint: str
+
+
+@dataclass(kw_only=True, eq=False)
+class SourceChanged(DeltaError):
+    """A file was changed or removed between the moment it was pinned and the moment it was read."""
+
+    code: ClassVar[str] = "HW-DELTA-008"
+    says: ClassVar[str] = "'{view}' was not made: {detail}"
+    advises: ClassVar[str] = (
+        "Build again when nobody writes to the files; nothing was recorded of that one."
+    )
+    view: str
+    detail: str
 
 
 # --- queries -------------------------------------------------------------------------------------------

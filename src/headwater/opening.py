@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.cpg import graph_name, has_python_files, python_graph
+from headwater.delta import ScanOptions
 from headwater.errors import ProjectNotFound
 from headwater.pipeline import PROJECT_FILE, packaged_project, read_project
 from headwater.run import Project
@@ -49,7 +50,7 @@ def open_project(
     is_project = (root / PROJECT_FILE).exists()
     if is_project and not graph:
         return Project(read_project(root), warehouse=warehouse, profile=profile, settings=settings)
-    if not root.is_dir() or not has_python_files(root):
+    if not root.is_dir() or not has_python_files(ScanOptions().walk(root)):
         raise ProjectNotFound(path=str(path))
     name = graph_name(root)
     config = packaged_project(root, name, partial(python_graph, name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -197,3 +198,27 @@ def test_what_only_spark_can_find_is_one_clear_error_too(headwater: Run, project
     assert "PARSE_SYNTAX_ERROR" in done.err
     assert "\tat org.apache" not in done.err
     assert nothing_was_written(folder)
+
+
+def test_a_repository_becomes_a_code_graph_that_can_be_asked(headwater: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
+    (folder / "headwater.toml").touch()
+    built = headwater("build", folder, "--graph", "--no-color", "--set", "driver_memory=1g")
+    assert built.code == 0, built.err
+    *_, summary, hint = built.out.splitlines()
+    assert summary == "The code graph has 1 file, 10 nodes, 11 edges, 0 diagnostics."
+    assert hint.startswith("Next: headwater query ")
+    assert sorted(path.name for path in (folder / ".headwater" / "graph" / "tables").iterdir()) == [
+        "diagnostics",
+        "edges",
+        "evidence",
+        "files",
+        "nodes",
+    ]
+    again = headwater("build", folder, "--graph", "--no-color", PATH=str(tmp_path), JAVA_HOME=None)
+    assert again.out.startswith("Nothing to do: 5 views, 1 source, 5 tables are as run ")
+    asked = headwater(*shlex.split(hint.removeprefix("Next: headwater ")), "--json")
+    assert asked.code == 0, asked.err
+    assert {"node_kind": "FUNCTION", "count(1)": 1} in json.loads(asked.out)["rows"]

@@ -103,7 +103,7 @@ def test_every_file_is_there_read_or_not(rows: Any) -> None:
         "old.py",
     }
     assert statuses["link.py"] == statuses["huge.py"] == "skipped"
-    assert files["huge.py"]["skip_reason"] == "it has more than 10000000 bytes"
+    assert files["huge.py"]["skip_reason"] == "it has more than 2000000 bytes"
     assert files["link.py"]["skip_reason"] == "it is a symbolic link"
     model = files["app/models.py"]
     assert model["content_sha256"] == digest_of_bytes(SOURCES["app/models.py"])

@@ -17,7 +17,7 @@ from headwater.functions import (
     FunctionSnapshot,
     find_function,
     function_snapshot,
-    mentions_function,
+    functions_mentioned,
     tags_of,
 )
 
@@ -259,4 +259,4 @@ def test_tags_of_functions_are_the_union_of_theirs() -> None:
     ],
 )
 def test_a_text_that_could_call_a_function_is_seen(text: str, mentions: bool) -> None:
-    assert mentions_function(text) is mentions
+    assert bool(functions_mentioned(text)) is mentions

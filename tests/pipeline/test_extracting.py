@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from headwater.digest import digest_of_bytes
-from headwater.pipeline.extracting import LOCATION, batch_of, extraction
+from headwater.pipeline import extracting
+from headwater.pipeline.extracting import FileChanged, batch_of, extraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,15 +37,20 @@ def listed(path: Path, **changes: object) -> dict[str, object]:
         "size_bytes": len(content),
         "content_sha256": digest_of_bytes(content),
         "skip_reason": None,
-        LOCATION: str(path),
     }
     return facts | changes
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where workers are told by the job's properties, these tests say it."""
+    monkeypatch.setattr(extracting, "_root_of", {"texts": tmp_path}.__getitem__)
 
 
 def extracted(
     *files: dict[str, object], function: Callable[[str, bytes], Mapping[str, object]] = words
 ) -> list[dict[str, Any]]:
-    run = extraction(function, SCHEMA.serialize().to_pybytes(), "1")
+    run = extraction(function, "texts", SCHEMA.serialize().to_pybytes(), "1")
     batch = pa.RecordBatch.from_pylist(list(files))
     return [row for made in run(iter([batch])) for row in made.to_pylist()]
 
@@ -67,14 +73,13 @@ def test_a_file_that_changed_since_it_was_pinned_is_not_taken_for_the_pinned_one
     file.write_text("before")
     facts = listed(file)
     file.write_text("after!")
-    (row,) = extracted(facts)
-    assert "changed while the run went on" in row["skip_reason"]
-    assert row["words"] is None
+    with pytest.raises(FileChanged, match=r"a\.txt changed while the run went on"):
+        extracted(facts)
 
 
-def test_a_file_that_is_gone_says_so(tmp_path: Path) -> None:
-    (row,) = extracted(listed(tmp_path / "gone.txt"))
-    assert row["skip_reason"] == "cannot be read: No such file or directory"
+def test_neither_is_a_file_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(FileChanged, match=r"gone\.txt cannot be read any more: No such file or directory"):
+        extracted(listed(tmp_path / "gone.txt"))
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), RecursionError("deep"), MemoryError("much")])
@@ -103,7 +108,7 @@ def test_an_error_is_cut_to_a_bounded_length(tmp_path: Path) -> None:
 def test_batches_end_before_they_grow_large(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("x " * 300_000)
-    run = extraction(words, SCHEMA.serialize().to_pybytes(), "1")
+    run = extraction(words, "texts", SCHEMA.serialize().to_pybytes(), "1")
     batch = pa.RecordBatch.from_pylist([listed(file)] * 5)
     assert [made.num_rows for made in run(iter([batch]))] == [2, 2, 1]
 
@@ -121,3 +126,10 @@ def test_a_list_may_be_an_arrow_array_of_its_elements() -> None:
         None,
         [{"n": 3, "t": "c"}],
     ]
+
+
+def test_a_worker_that_is_not_told_where_files_lie_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    run = extraction(words, "texts", SCHEMA.serialize().to_pybytes(), "1")
+    with pytest.raises(FileChanged, match="where the files of 'texts' lie"):
+        list(run(iter([])))

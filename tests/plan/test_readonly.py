@@ -27,6 +27,12 @@ LINE = "nobody may read this line"
 KNOWN = ("people", "visits")
 
 HOSTILE = (
+    "SELECT input_file_name() FROM t",
+    "SELECT input_file_block_start() FROM t",
+    "SELECT current_user()",
+    "SELECT current_user",
+    "SELECT session_user(), user()",
+    "SELECT * FROM node_id('a')",
     "DESCRIBE FUNCTION IDENTIFIER('ab' || 's')",
     "DESCRIBE FUNCTION IDENTIFIER('spark_catalog.default.abs')",
     "DROP TABLE people",
@@ -321,7 +327,7 @@ HARMLESS = (
     "SELECT /* CREATE TABLE x AS SELECT 1 */ 1",
     "SELECT CASE WHEN id = 1 THEN 'one' ELSE 'more' END, CAST(id AS STRING), id::STRING, try_cast(name AS INT), if(id > 1, 1, 2), coalesce(name, 'x') FROM people",
     "SELECT DATE '2026-01-02' + INTERVAL 1 DAY, extract(YEAR FROM DATE '2026-01-02'), date_trunc('MONTH', TIMESTAMP '2026-01-02 03:04:05'), INTERVAL '1-2' YEAR TO MONTH, make_interval(1, 2)",
-    "SELECT current_date(), current_timestamp(), current_user(), version(), uuid(), rand(1), input_file_name()",
+    "SELECT current_date(), current_timestamp(), version(), uuid(), rand(1)",
     "SELECT mask('abc', upperChar => 'X'), date_part('year', DATE '2026-01-02'), trim(BOTH 'x' FROM 'xax'), position('a' IN 'ba'), overlay('abc' PLACING 'x' FROM 2)",
     "SELECT any_value(name), max_by(name, id), percentile_cont(0.5) WITHIN GROUP (ORDER BY id), count(*) FILTER (WHERE id > 1), listagg(name, ',') WITHIN GROUP (ORDER BY name), approx_count_distinct(id) FROM people",
     "SELECT * EXCEPT (tags) FROM people",

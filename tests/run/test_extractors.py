@@ -10,10 +10,11 @@ import pytest
 
 import headwater
 from headwater.artifacts import read_manifest
-from headwater.errors import InvalidSetting, NotInAView, SourceUnreadable, ViewRaised
+from headwater.delta import find_head
+from headwater.errors import InvalidSetting, NotInAView, SourceChanged, SourceUnreadable, ViewRaised
 
 if TYPE_CHECKING:
-    from headwater.run import RunOutcome
+    from headwater.run import Progress, RunOutcome
     from headwater.runtime import SessionRuntime
 
 MakeProject = Callable[..., Path]
@@ -63,7 +64,8 @@ def test_each_file_is_a_row_whatever_becomes_of_it(folder: Path, runtime: Sessio
     with runtime.checkout() as session:
         frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "counts"))
         rows = {row["path"]: row for row in frame.collect()}
-        assert "_location" not in frame.columns
+        columns = ["path", "size_bytes", "content_sha256", "skip_reason", "extract_error", "words", "letters"]
+        assert frame.columns == columns
     assert sorted(rows) == ["a.txt", "bad.txt", "deep/b.txt", "large.txt"]
     assert (rows["a.txt"]["words"], rows["a.txt"]["letters"]) == (2, [" ", "e", "n", "o", "t", "w"])
     assert rows["bad.txt"]["extract_error"] == "ValueError: no"
@@ -96,6 +98,34 @@ def test_the_record_lists_files_and_why_some_were_left_out(folder: Path) -> None
         "deep/b.txt": None,
         "large.txt": "it has more than 100 bytes",
     }
+
+
+def test_a_file_that_changes_while_the_run_goes_on_ends_it_and_the_next_build_is_right(
+    folder: Path, runtime: SessionRuntime
+) -> None:
+    file = folder / "data" / "a.txt"
+
+    def meddle(step: Progress) -> None:
+        if step.message.startswith("planning"):
+            file.write_text("not what was pinned")
+
+    outcome = headwater.open(folder, settings=SETTINGS).build(listen=meddle)
+    assert isinstance(outcome.error, SourceChanged)
+    assert "a.txt changed while the run went on" in outcome.error.message
+    assert find_head((folder / ".headwater" / "tables" / "counts").as_uri()) is None
+    file.write_text("one two")
+    build(folder)
+    with runtime.checkout() as session:
+        frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "counts"))
+        assert frame.where("path = 'a.txt'").collect()[0]["words"] == 2
+
+
+def test_a_query_shows_the_files_and_no_place_on_this_machine(folder: Path) -> None:
+    build(folder)
+    with headwater.open(folder, settings=SETTINGS).query("SELECT * FROM texts ORDER BY path") as result:
+        rows = result.read_all().to_pylist()
+    assert [row["path"] for row in rows] == ["a.txt", "bad.txt", "deep/b.txt", "large.txt"]
+    assert str(folder) not in str(rows)
 
 
 @pytest.mark.parametrize(

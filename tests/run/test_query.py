@@ -13,6 +13,7 @@ import headwater
 from headwater.errors import (
     DefinitionFileFailed,
     EngineFailed,
+    FunctionDisabled,
     HeadwaterError,
     NotBuilt,
     NothingToRead,
@@ -27,6 +28,7 @@ from headwater.functions import function_rows
 from headwater.run import query as query_module
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import DataFrame
@@ -212,7 +214,9 @@ def test_a_project_that_was_never_built_says_so(copy: Path) -> None:
 def test_an_unknown_name_comes_with_a_near_one_and_all_others(built: Path) -> None:
     with pytest.raises(UnknownDataset) as caught:
         ask(built, "SELECT * FROM totls")
-    assert caught.value.next_step.startswith("Did you mean 'totals'? Known names: glad, moods, people, ")
+    assert caught.value.next_step.startswith(
+        "Did you mean 'totals'? Known names: glad, hw_functions, moods, people, "
+    )
 
 
 def test_after_a_failed_run_what_was_made_can_be_read(copy: Path) -> None:
@@ -339,3 +343,19 @@ def test_the_catalogue_of_functions_is_a_table(example: Path) -> None:
     assert [(row["signature"], row["digest"], tuple(row["tags"])) for row in rows] == [
         (row.signature, row.digest, row.tags) for row in function_rows()
     ]
+
+
+def test_a_view_with_a_function_that_is_switched_off_is_refused(project_folder: Callable[..., Path]) -> None:
+    text = (
+        "import headwater\nfrom headwater import functions as H\n"
+        "headwater.source('rows', rows=[('a',)], schema='k STRING')\n"
+        "@headwater.view\ndef named(rows):\n    return rows.select(H.node_id('k').alias('id'))\n"
+        "@headwater.table\ndef kept(rows):\n    return rows\n"
+    )
+    folder = project_folder(v_py=text)
+    assert opened(folder).build().error is None
+    off = headwater.open(folder, settings={**SETTINGS, "disabled_families": "hash"})
+    with pytest.raises(FunctionDisabled, match="node_id"):
+        off.query("SELECT * FROM named")
+    with off.query("SELECT * FROM kept") as result:
+        assert result.read_all().num_rows == 1

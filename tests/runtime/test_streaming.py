@@ -108,12 +108,15 @@ def test_a_type_without_a_form_is_refused(session: RunSession, sql: str, kind: s
 def test_ten_million_rows_take_no_more_memory_than_a_few(session: RunSession) -> None:
     list(stream(session, "SELECT id FROM range(10)"))
     before, most, rows = resident(), 0, 0
-    for batch in stream(session, f"SELECT id, id * 2 AS double FROM range(0, {ROWS}, 1, 8)"):
+    size = 0
+    for batch in stream(session, f"SELECT id, repeat('x', 110) AS text FROM range(0, {ROWS}, 1, 80)"):
         rows += batch.num_rows
+        size += batch.nbytes
         most = max(most, resident())
     assert rows == ROWS
-    assert most - before < 100  # all of it would be 160
-    assert session.spark.range(3).count() == 3, "the JVM, with its 1 GB, is still there"
+    assert size > 1_100_000_000, "more than the JVM's whole heap of 1 GB"
+    assert most - before < 100
+    assert session.spark.range(3).count() == 3, "the JVM is still there"
 
 
 def test_only_the_partition_that_is_read_is_computed(session: RunSession) -> None:

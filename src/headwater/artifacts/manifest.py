@@ -86,11 +86,14 @@ class SchemaRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class SqlRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tables that a SQL text reads and the functions of the catalogue that it calls, under its digest."""
+    """The tables that a SQL text reads and the functions of the catalogue that it calls, under its digest.
+
+    A record of before there was a catalogue has nothing to say about functions.
+    """
 
     digest: str
     reads: tuple[str, ...]
-    functions: tuple[str, ...] = ()
+    functions: tuple[str, ...] | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

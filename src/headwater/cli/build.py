@@ -15,6 +15,7 @@ import typer
 
 from headwater.cli.options import (
     Debug,
+    Graph,
     Json,
     Master,
     NoColor,
@@ -37,9 +38,7 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     path: ProjectPath = Path(),
     json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Make every table anew, changed or not.")] = False,
-    graph: Annotated[
-        bool, typer.Option("--graph", help="The code graph, though the folder is a project.")
-    ] = False,
+    graph: Graph = False,
     warehouse: WarehouseFolder = None,
     profile: ProfileName = None,
     master: Master = None,
@@ -65,16 +64,23 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     elif not quiet:
         show_outcome(outcome, no_color=no_color)
         if project.config.declare and outcome.error is None:
-            typer.echo(_graph_summary(outcome, path))
+            typer.echo(_graph_summary(outcome))
+            typer.echo(f"Next: {_first_question(path, graph=graph, warehouse=warehouse)}")
     if outcome.error is not None:
         show_error(outcome.error, debug=debug)
         raise typer.Exit(outcome.error.exit_code)
 
 
-def _graph_summary(outcome: RunOutcome, path: Path) -> str:
+def _graph_summary(outcome: RunOutcome) -> str:
     rows = {table.name: table.rows for table in outcome.tables}
     counts = {name: rows.get(name) or 0 for name in GRAPH_TABLES}
     counted = ", ".join(f"{n:,} {name if n != 1 else name.removesuffix('s')}" for name, n in counts.items())
+    return f"The code graph has {counted}."
+
+
+def _first_question(path: Path, *, graph: bool, warehouse: Path | None) -> str:
+    """A command that asks what was just built, wherever it is."""
     question = "SELECT node_kind, count(*) FROM nodes GROUP BY ALL"
-    command = f"headwater query {shlex.quote(question)} {shlex.quote(str(path))}"
-    return f"The code graph has {counted}.\nNext: {command}"
+    place = ["--graph"] if graph else []
+    place += ["--warehouse", str(warehouse)] if warehouse else []
+    return shlex.join(["headwater", "query", question, str(path), *place])

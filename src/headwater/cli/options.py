@@ -19,6 +19,7 @@ ProjectPath = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; all else on stderr.")]
+Graph = Annotated[bool, typer.Option("--graph", help="The code graph, though the folder is a project.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors stay.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Plain text; NO_COLOR does the same.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the whole trace of an error.")]

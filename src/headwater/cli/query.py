@@ -15,6 +15,7 @@ import typer
 
 from headwater.cli.options import (
     Debug,
+    Graph,
     Json,
     Master,
     NoColor,
@@ -57,9 +58,7 @@ def query(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
             "--limit", metavar="N", min=0, help=f"The most rows. Default: {_SHOWN_ROWS} in a table, else all"
         ),
     ] = None,
-    graph: Annotated[
-        bool, typer.Option("--graph", help="The code graph, though the folder is a project.")
-    ] = False,
+    graph: Graph = False,
     warehouse: WarehouseFolder = None,
     profile: ProfileName = None,
     master: Master = None,

@@ -2,7 +2,7 @@
 
 python_graph        declares its source, its extractor and its tables for one repository
 graph_name          what the graph of a folder is called
-has_python_files    whether there is anything in a folder to make a graph of
+has_python_files    whether there is anything among paths to make a graph of
 GRAPH_TABLES        the tables people ask, in the order in which they are shown
 """
 

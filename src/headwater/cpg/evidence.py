@@ -57,7 +57,7 @@ def evidence_of(repo_id: str, path: str, content: bytes) -> Mapping[str, object]
 def extractor_version() -> str:
     """What changes when any file of the extractors does: they belong to an installed package."""
     here = Path(__file__).parent
-    files = sorted([Path(__file__), *(here / "extract").glob("*.py")])
+    files = sorted([Path(__file__), here.parent / "digest.py", *(here / "extract").glob("*.py")])
     return digest_of([[file.name, digest_of_file(file)] for file in files])
 
 

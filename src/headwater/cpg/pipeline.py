@@ -23,13 +23,15 @@ from headwater.functions import SEMANTIC_TYPE_KEY, edge_id, file_id, stable_id_p
 from headwater.pipeline import extractor, source, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
 GRAPH_TABLES = ("files", "nodes", "edges", "diagnostics")
 _SUFFIXES = (".py", ".pyi")
+# What is larger is data that somebody wrote as code.
+_OPTIONS = {"include": " ".join(f"*{each}" for each in _SUFFIXES), "max_bytes": "2000000"}
 _DEFINITIONS = ("MODULE", "CLASS", "FUNCTION", "METHOD")
 
 
@@ -38,24 +40,15 @@ def graph_name(root: Path) -> str:
     return re.sub(r"\W", "_", root.resolve().name.lower()).strip("_") or "repository"
 
 
-def has_python_files(root: Path) -> bool:
-    """Whether a folder has a Python file in it, hidden folders aside; looks no further than the first."""
-    waiting = [root]
-    while waiting:
-        for each in sorted(waiting.pop().iterdir()):
-            if each.is_file() and each.suffix in _SUFFIXES:
-                return True
-            if each.is_dir() and not each.is_symlink() and not each.name.startswith("."):
-                waiting.append(each)
-    return False
+def has_python_files(paths: Iterable[str]) -> bool:
+    """Whether one of these is the path of a Python file; asks for no more paths after the first."""
+    return any(path.endswith(_SUFFIXES) for path in paths)
 
 
 def python_graph(name: str) -> None:
     """Declares the pipeline for the repository of this name; call it where definitions are collected."""
     repo_id = stable_id("repo", name)
-    source(
-        "sources", path=".", format="files", options={"include": " ".join(f"*{each}" for each in _SUFFIXES)}
-    )
+    source("sources", path=".", format="files", options=_OPTIONS)
 
     @extractor(files="sources", schema=EVIDENCE_COLUMNS, version=extractor_version())
     def evidence(path: str, content: bytes) -> Mapping[str, object]:

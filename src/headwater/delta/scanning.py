@@ -1,24 +1,28 @@
 """The files of a repository or a folder as a pinned dataset: which there are, and what they hold.
 
 Git's own list counts where there is a repository: tracked files, and new ones that are not ignored. Elsewhere
-the folder is walked, without caches, the folders of other tools and virtual environments. A file that is left
-out stays in the list with the reason. Not here: reading what the files say.
+the folder is walked, without caches, the folders of other tools and virtual environments; so is one of which
+git lists nothing. What is left out stays in the list with the reason: files, folders that cannot be read, and
+other repositories. Not here: reading what the files say.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import stat
 import subprocess
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, field
+from fnmatch import translate
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from headwater.delta.listing import FilePin, ListedFile
-from headwater.digest import digest_of, digest_of_file
+from headwater.digest import digest_of, digest_of_bytes
 from headwater.errors import InvalidSetting, SourceUnreadable
 from headwater.names import TablePin
 from headwater.runtime import engine_errors, local_path_of
@@ -32,14 +36,39 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 MOST_BYTES = 10_000_000
-_GIT_SECONDS = 60
 # Folders that tools keep for themselves; a virtual environment is told by its own file.
 _LEFT_OUT = frozenset(
     {".git", ".hg", ".svn", ".headwater", ".tox", ".nox", ".eggs", ".cache", ".ipynb_checkpoints"}
     | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", "__pycache__", "node_modules"}
 )
-# A repository is data: nothing that its own configuration names is run.
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z")
+_ENVIRONMENT = "pyvenv.cfg"
+_GIT_SECONDS = 60
+# A repository is data: nothing that its own configuration names is run. A folder that only looks like a bare
+# repository has no configuration that counts.
+_GIT_OPTIONS = (
+    *("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+    *("-c", "safe.bareRepository=explicit"),
+)
+# No object is fetched to make the list: a fetch runs commands that the repository's configuration names. The
+# protocols are for versions of git that do not know the other variable; they outrank the configuration.
+_GIT_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_GIT_TRACKED = ("ls-files", "-z", "--stage")
+_GIT_NEW = ("ls-files", "-z", "--others", "--exclude-standard")
+# The mode of an entry that stands for a commit of another repository.
+_GIT_LINK = b"160000"
+# What makes a folder named .git somebody's repository, even one that is broken.
+_GIT_MARKS = frozenset({"HEAD", "objects", "refs"})
+_NOT_OPENED = re.compile(r"warning: could not open directory '(.+)/': (.+)")
+# An index that somebody has written by hand can name any path.
+_OUTSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
+_ASK_GIT = "mend what `git status` says there"
+_OTHER_REPOSITORY = "it is another repository"
 _NAMES = ("path", "size_bytes", "content_sha256", "skip_reason")
 _BYTES_PER_PARTITION = 1_000_000
 
@@ -64,6 +93,26 @@ class ScanOptions:
             raise InvalidSetting(key="max_bytes", value=size, expected="a whole number", origin=origin)
         return cls(include=tuple(options.get("include", "*").split()), max_bytes=int(size))
 
+    def walk(self, root: Path) -> Iterator[str]:
+        """The paths of such files below a folder, git aside, one by one as they are met."""
+        pattern = self._pattern()
+        return (path for path in _walked(root, {}) if pattern.match(path.rpartition("/")[2]))
+
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(translate(each) for each in self.include) or "(?!)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paths:
+    """What there is below a folder: files, sorted, and folders that stay closed, with the reason."""
+
+    files: list[str]
+    closed: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class _GitFailed(Exception):
+    """There is a repository, and git does not list it; the message is what git says."""
+
 
 def scan_files(
     name: str,
@@ -75,34 +124,38 @@ def scan_files(
     """The files below `uri` now, sorted by path; what has the size and time it had is not hashed again.
 
     Raises:
-        SourceUnreadable: there is no such folder, or nothing in it that counts.
+        SourceUnreadable: there is no such folder, git cannot list it, or there is nothing in it that counts.
     """
     root = local_path_of(uri)
-    if not root.is_dir():
+    if not os.path.isdir(root):  # noqa: PTH112  a folder that may not be looked at is none, not an error
         raise SourceUnreadable(source=name, path=str(root), detail="there is no such folder", origin=origin)
-    before = {(each.path, each.size, each.changed_ns): each for each in known}
-    wanted = sorted(
-        path for path in _paths(root) if any(fnmatchcase(Path(path).name, each) for each in options.include)
-    )
+    try:
+        found = _paths(root)
+    except _GitFailed as error:
+        raise SourceUnreadable(source=name, path=str(root), detail=str(error), origin=origin) from error
+    matches = options._pattern().match
+    wanted = [path for path in found.files if matches(path.rpartition("/")[2])]
     if not wanted:
         detail = f"there are no files like {' '.join(options.include)}"
+        detail += "".join(f"; {path} is left out: {reason}" for path, reason in sorted(found.closed.items()))
         raise SourceUnreadable(source=name, path=str(root), detail=detail, origin=origin)
-    files = tuple(sorted(_scanned(root, path, options, before) for path in wanted))
+    scan = _Scan(str(root), options.max_bytes, known)
+    files = [scan.file(path) for path in wanted]
+    files += [_skipped(path, 0, reason) for path, reason in found.closed.items()]
+    files.sort(key=attrgetter("path"))
     digest = digest_of([[each.path, each.size, each.sha256, each.skip_reason] for each in files])
-    return FilePin(pin=TablePin(name=name, uri=uri, version=0, digest=digest), files=files)
+    return FilePin(pin=TablePin(name=name, uri=uri, version=0, digest=digest), files=tuple(files))
 
 
-def read_scanned(session: RunSession, pinned: FilePin, location: str) -> DataFrame:
-    """The pinned files as rows, in as many parts as their bytes are worth; `location` is where each lies."""
-    root = local_path_of(pinned.pin.uri)
+def read_scanned(session: RunSession, pinned: FilePin) -> DataFrame:
+    """The pinned files as rows, in as many parts as their bytes are worth."""
     columns = [
         pa.array([each.path for each in pinned.files], pa.string()),
         pa.array([each.size for each in pinned.files], pa.int64()),
         pa.array([each.sha256 or None for each in pinned.files], pa.string()),
         pa.array([each.skip_reason for each in pinned.files], pa.string()),
-        pa.array([os.path.join(root, each.path) for each in pinned.files], pa.string()),  # noqa: PTH118  fast
     ]
-    table = pa.Table.from_arrays(columns, names=[*_NAMES, location])
+    table = pa.Table.from_arrays(columns, names=list(_NAMES))
     size = sum(each.size for each in pinned.files if each.skip_reason is None)
     slots = session.spark.sparkContext.defaultParallelism
     with engine_errors():
@@ -110,66 +163,190 @@ def read_scanned(session: RunSession, pinned: FilePin, location: str) -> DataFra
         return rows.repartition(max(1, min(size // _BYTES_PER_PARTITION, 8 * slots)), "path")
 
 
-def _paths(root: Path) -> list[str]:
+# --- which files there are ------------------------------------------------------------------------------
+
+
+def _paths(root: Path) -> _Paths:
     listed = _from_git(root)
-    return sorted(_walked(root)) if listed is None else listed
+    if listed is not None and (listed.files or listed.closed):
+        return listed
+    closed: dict[str, str] = {}  # a folder that git ignores is listed as empty: whoever names it means it
+    return _Paths(files=sorted(_walked(root, closed)), closed=closed)
 
 
-def _from_git(root: Path) -> list[str] | None:
-    """What git lists below the folder; None if it is no repository's, or git cannot be had."""
-    command = [*_GIT, "--cached", "--others", "--exclude-standard", "--deduplicate"]
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-    try:
-        found = subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, timeout=_GIT_SECONDS, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    if found.returncode != 0:
-        return None
-    return sorted(os.fsdecode(each) for each in found.stdout.split(b"\0") if each)
-
-
-def _walked(root: Path) -> Iterator[str]:
-    waiting = [root]
+def _walked(root: Path, closed: dict[str, str]) -> Iterator[str]:
+    """The paths of all files; notes the folders that cannot be read in `closed`."""
+    waiting = [""]
     while waiting:
-        for each in sorted(waiting.pop().iterdir()):
-            if not each.is_dir() or each.is_symlink():
-                yield each.relative_to(root).as_posix()
-            elif not _is_left_out(each):
-                waiting.append(each)
+        folder = waiting.pop()
+        try:
+            entries = sorted(os.scandir(f"{root}/{folder}"), key=attrgetter("name"))
+            are_folders = [each.is_dir(follow_symlinks=False) for each in entries]
+        except OSError as error:
+            closed[folder.rstrip("/") or "."] = f"cannot be read: {error.strerror or error}"
+            continue
+        if folder and any(each.name == _ENVIRONMENT for each in entries):
+            continue
+        for each, is_folder in zip(entries, are_folders, strict=True):
+            if not is_folder:
+                yield folder + each.name
+            elif each.name not in _LEFT_OUT:
+                waiting.append(f"{folder}{each.name}/")
 
 
-def _is_left_out(folder: Path) -> bool:
-    return folder.name in _LEFT_OUT or (folder / "pyvenv.cfg").exists()
+def _from_git(root: Path) -> _Paths | None:
+    """What git lists below the folder; None if it is in no repository, or there is no git."""
+    real = root.resolve()
+    top = _top_of(real)
+    program = shutil.which("git", path=_search_path())
+    if top is None or program is None:
+        return None
+    told = os.fsdecode(_git(program, real, "rev-parse", "--show-toplevel").stdout).removesuffix("\n")
+    if Path(told) != top:  # a broken repository inside another, or a configuration that names another folder
+        raise _GitFailed(f"git lists {told or 'nothing'} in place of {top}; check {top / '.git'}")
+    tracked = _git(program, real, *_GIT_TRACKED).stdout.split(b"\0")
+    others = _git(program, real, *_GIT_NEW)
+    new = others.stdout.split(b"\0")
+    links = {each.partition(b"\t")[2] for each in tracked if each.startswith(_GIT_LINK)}
+    links |= {each.removesuffix(b"/") for each in new if each.endswith(b"/")}
+    files = {each.partition(b"\t")[2] for each in tracked} | {each for each in new if not each.endswith(b"/")}
+    closed = {os.fsdecode(each): _OTHER_REPOSITORY for each in links} | _not_opened(others.stderr, top, real)
+    return _Paths(files=sorted(os.fsdecode(each) for each in files - links if each), closed=closed)
 
 
-def _scanned(
-    root: Path, path: str, options: ScanOptions, before: dict[tuple[str, int, int], ListedFile]
-) -> ListedFile:
+def _top_of(folder: Path) -> Path | None:
+    """The folder, here or above, that has a repository; git, too, stops where another file system begins."""
+    device = folder.stat().st_dev
+    for each in (folder, *folder.parents):
+        if each.stat().st_dev != device:
+            return None
+        if _has_repository(each):
+            return each
+    return None
+
+
+def _has_repository(folder: Path) -> bool:
+    place = folder / ".git"
     try:
-        path.encode()
-    except UnicodeEncodeError:
-        return _skipped(ascii(path)[1:-1], 0, "its name is not UTF-8")
-    place = root / path
+        return not _GIT_MARKS.isdisjoint(sorted(os.listdir(place)))  # noqa: PTH208  names are enough
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # a file that says where the repository is, or one that is closed to us: git has the word
+
+
+def _git(program: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """What git answers; _GitFailed if it complains at all, for half a list looks like a whole one."""
     try:
-        facts = place.lstat()
+        done = subprocess.run(
+            [program, *_GIT_OPTIONS, *arguments],
+            cwd=folder,
+            env=_git_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _GitFailed(f"git gave no answer in {_GIT_SECONDS} seconds; {_ASK_GIT}") from error
+    except OSError as error:
+        raise _GitFailed(f"git cannot be run: {error}") from error
+    lines = os.fsdecode(done.stderr).splitlines()
+    if done.returncode != 0 or not all(_NOT_OPENED.fullmatch(each) for each in lines):
+        raise _GitFailed(_worded(done))
+    return done
+
+
+def _worded(done: subprocess.CompletedProcess[bytes]) -> str:
+    said = " ".join(done.stderr.decode("utf-8", "replace").split()) or f"exit code {done.returncode}"
+    # Of a repository that is somebody else's, git names the very command.
+    step = "do that only if you trust the repository" if "safe.directory" in said else _ASK_GIT
+    return f"git says: {said}; {step}"
+
+
+def _git_environment() -> dict[str, str]:
+    """Ours, without what a hook or a shell has said about another repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | _GIT_VARIABLES | {"PATH": _search_path()}
+
+
+def _search_path() -> str:
+    """Where programs are looked for; a relative place would be one inside the repository."""
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(each for each in places if os.path.isabs(each))  # noqa: PTH117  as it is written
+
+
+def _not_opened(said: bytes, top: Path, folder: Path) -> dict[str, str]:
+    """The folders that git could not open, with its reason; it names them as seen from the top."""
+    found = (_NOT_OPENED.fullmatch(each) for each in os.fsdecode(said).splitlines())
+    return {
+        os.path.relpath(top / each[1], folder): f"cannot be read: {each[2]}"
+        for each in found
+        if each is not None
+    }
+
+
+# --- what they hold ------------------------------------------------------------------------------------
+
+
+class _Scan:
+    """Looks at the files below one folder; what is known of a folder or a file is not asked again."""
+
+    def __init__(self, root: str, max_bytes: int, known: Iterable[ListedFile]) -> None:
+        self._root = root
+        self._max_bytes = max_bytes
+        self._known = {each.path: each for each in known if each.skip_reason is None}
+        self._behind_link = {"": False}
+
+    def file(self, path: str) -> ListedFile:
+        """A file as it is now, or why it is left out."""
+        if _OUTSIDE.search(path):
+            return _skipped(path, 0, "it lies outside the folder")
+        try:
+            path.encode()
+            if self._is_behind_link(path.rpartition("/")[0]):
+                return _skipped(path, 0, "it lies behind a symbolic link")
+            return self._there(path)
+        except UnicodeEncodeError:
+            return _skipped(path, 0, "its name is not UTF-8")
+        except (FileNotFoundError, NotADirectoryError):
+            return _skipped(path, 0, "it is listed, but not there")
+        except OSError as error:
+            return _skipped(path, 0, f"cannot be read: {error.strerror or error}")
+
+    def _there(self, path: str) -> ListedFile:
+        place = f"{self._root}/{path}"
+        facts = os.lstat(place)
         if not stat.S_ISREG(facts.st_mode):
             kind = "a symbolic link" if stat.S_ISLNK(facts.st_mode) else "not a plain file"
             return _skipped(path, 0, f"it is {kind}")
-        if facts.st_size > options.max_bytes:
-            return _skipped(path, facts.st_size, f"it has more than {options.max_bytes} bytes")
-        known = before.get((path, facts.st_size, facts.st_ctime_ns))
-        if known is not None and known.skip_reason is None:
+        if facts.st_size > self._max_bytes:
+            return _skipped(path, facts.st_size, f"it has more than {self._max_bytes} bytes")
+        known = self._known.get(path)
+        if known is not None and (known.size, known.changed_ns) == (facts.st_size, facts.st_ctime_ns):
             return known
         return ListedFile(
-            path=path, size=facts.st_size, changed_ns=facts.st_ctime_ns, sha256=digest_of_file(place)
+            path=path, size=facts.st_size, changed_ns=facts.st_ctime_ns, sha256=self._digest(place)
         )
-    except FileNotFoundError:
-        return _skipped(path, 0, "it is listed, but not there")
-    except OSError as error:
-        return _skipped(path, 0, f"cannot be read: {error.strerror or error}")
+
+    def _digest(self, place: str) -> str:
+        # Nothing is waited for and no link is followed, even if somebody has just put one there.
+        opened = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(opened, "rb", buffering=0) as content:  # noqa: PTH123  a descriptor, not a path
+            return digest_of_bytes(content.read(self._max_bytes + 1))
+
+    def _is_behind_link(self, folder: str) -> bool:
+        known = self._behind_link.get(folder)
+        if known is None:
+            above = folder.rpartition("/")[0]
+            known = self._is_behind_link(above) or os.path.islink(f"{self._root}/{folder}")  # noqa: PTH114
+            self._behind_link[folder] = known
+        return known
 
 
 def _skipped(path: str, size: int, reason: str) -> ListedFile:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        path = ascii(path)[1:-1]
     return ListedFile(path=path, size=size, changed_ns=0, sha256="", skip_reason=reason)

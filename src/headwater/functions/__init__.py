@@ -16,7 +16,7 @@ cdf_change_rank, cdf_is_upsert, cdf_is_delete                                   
 The catalogue of them:
 
 FUNCTIONS, FAMILIES, find_function     every function, every tag, one function by its name in SQL
-tags_of, mentions_function             the tags of some, whether a SQL text could call one
+tags_of, functions_mentioned           the tags of some, those that a SQL text could call
 function_rows, FunctionRow             the catalogue as rows, the same for commands, pages and SQL
 FUNCTION_ROW_SCHEMA                    the columns of such a row, as Spark writes a schema
 FunctionDefinition, Example            one function with all that is said about it
@@ -38,7 +38,7 @@ from headwater.functions.catalog import (
     FunctionSnapshot,
     find_function,
     function_snapshot,
-    mentions_function,
+    functions_mentioned,
     tags_of,
 )
 from headwater.functions.changes import cdf_change_rank, cdf_is_delete, cdf_is_upsert
@@ -93,11 +93,11 @@ __all__ = [
     "find_function",
     "function_rows",
     "function_snapshot",
+    "functions_mentioned",
     "list_compact",
     "list_unique_sorted",
     "map_get_default",
     "map_normalize",
-    "mentions_function",
     "node_id",
     "prefixed_hash_parts64",
     "qname_normalize",

@@ -51,7 +51,7 @@ FUNCTIONS: tuple[FunctionDefinition[...], ...] = (
 
 # White space and comments may stand between a name and its parenthesis.
 _CALL = re.compile(
-    rf"\b(?:{'|'.join(each.name for each in FUNCTIONS)})`?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(",
+    rf"\b({'|'.join(each.name for each in FUNCTIONS)})`?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(",
     re.IGNORECASE | re.DOTALL,
 )
 FAMILIES: tuple[str, ...] = tuple(sorted({tag for each in FUNCTIONS for tag in each.tags}))
@@ -103,9 +103,9 @@ def tags_of(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({tag for each in FUNCTIONS if each.name in wanted for tag in each.tags}))
 
 
-def mentions_function(text: str) -> bool:
-    """Whether a text could call a function of the catalogue; it may be inside a literal or a comment."""
-    return _CALL.search(text) is not None
+def functions_mentioned(text: str) -> tuple[str, ...]:
+    """The functions of the catalogue that a text could call, sorted; it may be in a literal or a comment."""
+    return tuple(sorted({name.casefold() for name in _CALL.findall(text)}))
 
 
 def _tagged(tag: str) -> list[FunctionDefinition[...]]:

@@ -2,7 +2,8 @@
 
 view, table, source        the decorators
 extractor                  the decorator for functions of files
-LOCATION, FILE_COLUMNS     what a source of files tells of each
+FILE_COLUMNS               what a source of files tells of each
+root_property, FileChanged where its files lie, and what a worker says of one that is not as pinned
 packaged_project           a pipeline that comes with a package -> ProjectConfig
 read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig
 open_definitions           the definition files, imported -> LoadedProject
@@ -14,15 +15,15 @@ SchemaOracle               who answers when a view asks for a schema
 from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
 from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import extractor, source, table, view
-from headwater.pipeline.extracting import FILE_COLUMNS, LOCATION
+from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
 from headwater.pipeline.loading import LoadedProject, open_definitions
 from headwater.pipeline.project import PROJECT_FILE, ProjectConfig, packaged_project, read_project
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 __all__ = [
     "FILE_COLUMNS",
-    "LOCATION",
     "PROJECT_FILE",
+    "FileChanged",
     "LoadedProject",
     "Pipeline",
     "PlanBytes",
@@ -37,6 +38,7 @@ __all__ = [
     "open_definitions",
     "packaged_project",
     "read_project",
+    "root_property",
     "source",
     "table",
     "view",

@@ -35,7 +35,7 @@ from headwater.pipeline.definition import (
     RowsDefinition,
     SqlDefinition,
 )
-from headwater.pipeline.extracting import FILE_COLUMNS, FILES, LOCATION, ROW_COLUMNS, extraction
+from headwater.pipeline.extracting import FILE_COLUMNS, FILES, ROW_COLUMNS, extraction
 from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
@@ -191,13 +191,16 @@ class _Building:
         files = self._definitions.get(same_name(definition.files))
         if not isinstance(files, PathDefinition) or files.file_format != FILES:
             expected = f'the name of a source with format="{FILES}"'
-            raise InvalidSetting(key="files", value=repr(definition.files), expected=expected)
+            raise InvalidSetting(
+                key="files", value=repr(definition.files), expected=expected, origin=definition.origin
+            )
         columns = f"{ROW_COLUMNS}, {definition.schema}"
         schema = to_arrow_schema(_schema(columns)).serialize().to_pybytes()
         listed = self._session.table(definition.files)
         # What every source of files has; pyspark would ask, and start the engine for it.
-        cast("Any", listed)._cached_schema = _schema(f"{FILE_COLUMNS}, {LOCATION} STRING")
-        return listed.mapInArrow(extraction(definition.function, schema, definition.version), columns)
+        cast("Any", listed)._cached_schema = _schema(FILE_COLUMNS)
+        extract = extraction(definition.function, definition.files, schema, definition.version)
+        return listed.mapInArrow(extract, columns)
 
     def _arguments(self, definition: FunctionDefinition) -> dict[str, Any]:
         """One frame per parameter, by name; a parameter with a default keeps it."""

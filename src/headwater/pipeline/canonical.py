@@ -17,7 +17,7 @@ from pyspark.sql.connect.proto import base_pb2
 
 from headwater.digest import digest_of_bytes
 from headwater.errors import NotInAView, ViewNotReproducible
-from headwater.functions import mentions_function, read_mark, take_mark
+from headwater.functions import functions_mentioned, read_mark, take_mark
 from headwater.messages import CALLS, children_of, is_streaming, messages_of, put, text_of, value_of
 from headwater.pipeline.code import function_digest
 from headwater.pipeline.difference import first_difference
@@ -258,7 +258,7 @@ class _Facts:
 
 def _is_telling(expression: str) -> bool:
     """Whether a text might read a table or call a function of the catalogue; only a parser can tell."""
-    return _SUBQUERY.search(expression) is not None or mentions_function(expression)
+    return _SUBQUERY.search(expression) is not None or bool(functions_mentioned(expression))
 
 
 def _unquoted(name: str) -> str:

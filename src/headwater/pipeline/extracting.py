@@ -1,7 +1,8 @@
 """What Python workers do with the files of a source: read one, check it, hand it to a function, make a row.
 
-A file that is not what was pinned, cannot be read, or makes the function fail gives a row that says so; the
-run goes on. Not here: which files there are, and what the function finds in them.
+A file that makes the function fail gives a row that says so, and the run goes on. A file that is not what was
+pinned ends it: a row about that would stand for a content it was not made of.
+Not here: which files there are, and what the function finds in them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
+from pyspark import TaskContext
 
-from headwater.digest import digest_of_bytes
+from headwater.digest import digest_of_bytes, digest_of_file
+from headwater.names import same_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,8 +23,7 @@ if TYPE_CHECKING:
 
 # The format of a source whose rows are files.
 FILES = "files"
-# What a source of files has to tell of each; LOCATION is where it lies on this machine, and goes no further.
-LOCATION = "_location"
+# What a source of files has to tell of each.
 FILE_COLUMNS = "path STRING, size_bytes BIGINT, content_sha256 STRING, skip_reason STRING"
 # What an extractor's table has before the columns of its own.
 ROW_COLUMNS = f"{FILE_COLUMNS}, extract_error STRING"
@@ -31,29 +33,52 @@ _BATCH_BYTES = 1_000_000
 _LONGEST_ERROR = 500
 
 
-def extraction(function: Extract, schema: bytes, version: str) -> Callable[..., Iterator[pa.RecordBatch]]:
+class FileChanged(Exception):
+    """A file is not, or no longer, what the run has pinned."""
+
+
+def root_property(source: str) -> str:
+    """The property of a Spark job that says where the files of a source lie, on the machine that runs it."""
+    return f"headwater.files.{same_name(source)}"
+
+
+def extraction(
+    function: Extract, source: str, schema: bytes, version: str
+) -> Callable[..., Iterator[pa.RecordBatch]]:
     """What mapInArrow is given: the function of one file, over batches of files.
 
     Args:
         function: makes of a path and a content the values of one row, by column.
+        source: the name of the source that the files are of.
         schema: the Arrow schema of the whole row, serialised.
         version: part of the identity of the view, and of nothing else.
     """
 
     def extract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _rows(batches, function, schema)
+        return _rows(batches, function, _root_of(source), schema)
 
-    vars(extract)["version"] = version  # what hangs on a function is part of its digest
+    # What hangs on a function is part of its digest; this file makes rows, whatever its package's version.
+    vars(extract)["version"] = [version, digest_of_file(Path(__file__))]
     return extract
 
 
-def _rows(batches: Iterator[pa.RecordBatch], function: Extract, schema: bytes) -> Iterator[pa.RecordBatch]:
+def _root_of(source: str) -> Path:
+    context = TaskContext.get()
+    root = context.getLocalProperty(root_property(source)) if context else None
+    if root is None:
+        raise FileChanged(f"nobody has said where the files of '{source}' lie")
+    return Path(root)
+
+
+def _rows(
+    batches: Iterator[pa.RecordBatch], function: Extract, root: Path, schema: bytes
+) -> Iterator[pa.RecordBatch]:
     shape = pa.ipc.read_schema(pa.py_buffer(schema))
     rows: list[Mapping[str, object]] = []
     taken = 0
     for batch in batches:
         for file in batch.to_pylist():
-            rows.append(_row(file, function))
+            rows.append(_row(file, function, root))
             taken += file["size_bytes"] or 0
             if taken >= _BATCH_BYTES:
                 yield batch_of(rows, shape)
@@ -62,16 +87,16 @@ def _rows(batches: Iterator[pa.RecordBatch], function: Extract, schema: bytes) -
         yield batch_of(rows, shape)
 
 
-def _row(file: dict[str, Any], function: Extract) -> Mapping[str, object]:
+def _row(file: dict[str, Any], function: Extract, root: Path) -> Mapping[str, object]:
     facts = {name: file[name] for name in _FACTS}
     if file["skip_reason"] is not None:
         return facts
     try:
-        content = Path(file[LOCATION]).read_bytes()
+        content = (root / file["path"]).read_bytes()
     except OSError as error:
-        return facts | {"skip_reason": f"cannot be read: {error.strerror or error}"}
+        raise FileChanged(f"{file['path']} cannot be read any more: {error.strerror or error}") from None
     if digest_of_bytes(content) != file["content_sha256"]:
-        return facts | {"skip_reason": "changed while the run went on; build again"}
+        raise FileChanged(f"{file['path']} changed while the run went on")
     try:
         return {**facts, **function(file["path"], content)}
     except Exception as error:  # noqa: BLE001  one file must not end the run, whatever is wrong with it

@@ -210,7 +210,7 @@ class _ParsedLook(_Look):
         parts = _parts(described.multipartIdentifier())
         if len(parts) != 1:
             raise NotReadOnly(found=f"the function {'.'.join(parts)} of another catalog")
-        if same_name(parts[0]) not in self._callable() | DENIED_FUNCTIONS.keys() | self._table_functions():
+        if same_name(parts[0]) not in self._callable() | DENIED_FUNCTIONS.keys() | TABLE_FUNCTIONS:
             raise self._unknown_function(parts[0])
 
     def _plan(
@@ -269,14 +269,11 @@ class _ParsedLook(_Look):
             raise self._unknown_function(parts[-1])
 
     def _check_table_function(self, parts: list[str]) -> None:
-        if len(parts) != 1 or same_name(parts[0]) not in self._table_functions():
-            allowed = ", ".join(sorted(self._table_functions()))
+        if len(parts) != 1 or same_name(parts[0]) not in TABLE_FUNCTIONS:
+            allowed = ", ".join(sorted(TABLE_FUNCTIONS))
             raise NotReadOnly(
                 found=f"the table function {'.'.join(parts)}", remedy=f"These can be used: {allowed}."
             )
-
-    def _table_functions(self) -> frozenset[str]:
-        return TABLE_FUNCTIONS | _our_functions(self.session)
 
     def _callable(self) -> frozenset[str]:
         if self._functions is None:
@@ -319,10 +316,6 @@ class _AnalysedLook(_Look):
         if _simple_name(name) == "PythonUDF" and str(value.name()) in _our_workers(self.session):
             return ((each, hidden) for each in _elements(value.children()))
         return _Look._expression(self, name, value, arity, hidden)
-
-
-def _our_functions(session: RunSession) -> frozenset[str]:
-    return frozenset(same_name(each.name) for each in session.runtime.identity.functions.definitions)
 
 
 def _our_workers(session: RunSession) -> frozenset[str]:

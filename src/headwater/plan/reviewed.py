@@ -57,6 +57,8 @@ TABLE_FUNCTIONS = frozenset(
 
 _RUNS_CODE = "runs code of the Java process"
 _READS_FILES = "can read files"
+_TELLS_PATHS = "tells where files lie"
+_TELLS_USERS = "tells who runs the process"
 _READS_DTD = "reads the file or address of a document's DOCTYPE"
 DENIED_FUNCTIONS = MappingProxyType(
     {
@@ -68,6 +70,12 @@ DENIED_FUNCTIONS = MappingProxyType(
         "to_avro": _READS_FILES,
         "from_protobuf": _READS_FILES,
         "to_protobuf": _READS_FILES,
+        "current_user": _TELLS_USERS,
+        "input_file_block_length": _TELLS_PATHS,
+        "input_file_block_start": _TELLS_PATHS,
+        "input_file_name": _TELLS_PATHS,
+        "session_user": _TELLS_USERS,
+        "user": _TELLS_USERS,
         "xpath": _READS_DTD,
         "xpath_boolean": _READS_DTD,
         "xpath_double": _READS_DTD,
@@ -95,6 +103,7 @@ DENIED_EXPRESSIONS = frozenset(
     }
     | {"ScalaUDF", "ScalaAggregator", "UserDefinedGenerator", "FunctionTableSubqueryArgumentExpression"}
     | {"ExpressionWithUnresolvedIdentifier", "VariableReference"}
+    | {"CurrentUser", "InputFileName", "InputFileBlockLength", "InputFileBlockStart"}
 )
 
 # Values inside nodes that hold no plan and no expression.

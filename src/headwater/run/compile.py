@@ -16,7 +16,7 @@ from headwater.delta import check_storable, read_files, read_pinned, read_scanne
 from headwater.errors import FunctionDisabled, NotInAView, OrderMismatch
 from headwater.functions import find_function
 from headwater.names import TablePin, same_name
-from headwater.pipeline import LOCATION
+from headwater.pipeline import root_property
 from headwater.plan import (
     analysed_tree,
     empty_relation,
@@ -25,7 +25,7 @@ from headwater.plan import (
     plan_error,
     rehydrate,
 )
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors
+from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -87,7 +87,9 @@ def register_source(session: RunSession, source: PinnedSource) -> None:
     """Makes a source readable under its name; rows that are still to be made are planned as empty."""
     spec, pin = source.spec, source.pin
     if source.files is not None and spec.kind == "files":
-        register_table(session, "listing", source.files.pin, read_scanned(session, source.files, LOCATION))
+        place = str(local_path_of(source.files.pin.uri))
+        session.spark.sparkContext.setLocalProperty(root_property(spec.name), place)
+        register_table(session, "listing", source.files.pin, read_scanned(session, source.files))
     elif source.files is not None and spec.file_format is not None:
         rows = read_files(
             session,

@@ -24,7 +24,7 @@ from headwater.names import TablePin, same_name
 from headwater.origin import Origin
 from headwater.pipeline import SourceSpec, ViewSpec, build_pipeline, open_definitions
 from headwater.plan import analyse_query, analysed_tree, inspect_query, names_in_analysed, order_of
-from headwater.run.compile import register_source, rehydrate_view
+from headwater.run.compile import check_enabled, register_source, rehydrate_view
 from headwater.run.outcome import Progress
 from headwater.run.pins import PinnedSource, SourcePins
 from headwater.run.schemas import RecordedSchemas
@@ -50,7 +50,14 @@ SYSTEM_TABLES: Mapping[str, Callable[[RunSession], DataFrame]] = {
     "hw_functions": lambda session: session.spark.createDataFrame(list(function_rows()), FUNCTION_ROW_SCHEMA),
 }
 
-_PARTS = ("spark.sql.files.maxPartitionBytes", "16m")  # a stream holds one part at a time
+# A stream holds one part of the result at a time, so parts are kept small: those that files are read in, and
+# those that a sort or a group leaves, which Spark makes many of and then joins up to this size.
+_PARTS = {
+    "spark.sql.files.maxPartitionBytes": "16m",
+    "spark.sql.adaptive.coalescePartitions.initialPartitionNum": "64",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +158,9 @@ def open_query(request: QueryRequest, clock: Clock, listen: Listener) -> QueryRe
         query = inspect_query(engine.get(), request.sql)
         session = engine.get().fresh()
         undo.callback(session.release)
-        if _PARTS[0] not in dict(request.profile.spark):
-            session.spark.conf.set(*_PARTS)
+        for key, value in _PARTS.items():
+            if key not in dict(request.profile.spark):
+                session.spark.conf.set(key, value)
         registered = _Names(request, engine, listen).register(session, query.reads)
         frame = analyse_query(session, query, registered)
         columns = tuple(
@@ -220,7 +228,7 @@ class _Names:
         origins = {each.name: each.origin for each in (*pipeline.views, *pipeline.sources)}
         order = order_of(reads, origins)
         for name in order:
-            self._register_one(session, pipeline, name)
+            self._register_one(session, pipeline, schemas, name)
         return list(order)
 
     def _reads(self, pipeline: Pipeline, schemas: RecordedSchemas, name: str) -> tuple[str, ...]:
@@ -235,7 +243,7 @@ class _Names:
 
     def _is_known(self, pipeline: Pipeline, name: str) -> bool:
         recorded = _recorded_names(self._last) if self._last else set[str]()
-        return pipeline.spec(name) is not None or name in recorded
+        return pipeline.spec(name) is not None or same_name(name) in {same_name(each) for each in recorded}
 
     def _check_made(self, name: str) -> None:
         for table in self._last.tables if self._last else ():
@@ -243,13 +251,16 @@ class _Names:
                 root = str(self._request.config.root)
                 raise NothingToRead(name=table.name, reason=table.reason, path=root)
 
-    def _register_one(self, session: RunSession, pipeline: Pipeline, name: str) -> None:
+    def _register_one(
+        self, session: RunSession, pipeline: Pipeline, schemas: RecordedSchemas, name: str
+    ) -> None:
         spec = pipeline.spec(name)
         if same_name(name) in self._pinned:
             self._register_pin(session, name)
         elif isinstance(spec, SourceSpec):
             register_source(session, self._pins.pinned(spec))
         elif isinstance(spec, ViewSpec):
+            check_enabled(spec, schemas.functions_of(spec), session.runtime.identity.functions)
             self._tell_if_changed(spec)
             frame = rehydrate_view(session, spec)
             names_in_analysed(analysed_tree(frame), spec.name, spec.origin)

@@ -7,13 +7,14 @@ every view it reaches, every source at its pin, and the settings. Not here: the 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
 from headwater.artifacts import SchemaRecord, SqlRecord
 from headwater.digest import digest_of
-from headwater.functions import find_function
+from headwater.functions import find_function, functions_mentioned
 from headwater.names import same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import functions_in_parsed, names_in_parsed, parsed_tree, rehydrate
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from headwater.run.pins import SourcePins
     from headwater.run.sessions import LazySession
 
+_INCOMPLETE = re.compile(r"\b(values|window)\b", re.IGNORECASE)
+
 
 class RecordedSchemas:
     """The oracle of one run; what it answered is recorded for the next."""
@@ -37,7 +40,8 @@ class RecordedSchemas:
         self, *, last: Manifest | None, results_digest: str, pins: SourcePins, engine: LazySession
     ) -> None:
         self._schemas = {each.key: each.schema for each in last.schemas} if last else {}
-        self._texts = {each.digest: each for each in last.sql} if last else {}
+        known = [each for each in last.sql if each.functions is not None] if last else []
+        self._texts = {each.digest: each for each in known}
         self._results_digest = results_digest
         self._pins = pins
         self._engine = engine
@@ -62,7 +66,7 @@ class RecordedSchemas:
             return ()
         called = {name for name in spec.plan.functions if find_function(name)}
         for sql in spec.plan.sql:
-            called.update(self._text(sql, spec.name, spec.origin).functions)
+            called.update(self._text(sql, spec.name, spec.origin).functions or ())
         return tuple(sorted(called))
 
     def schema_of(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
@@ -114,7 +118,17 @@ class RecordedSchemas:
             self._texts[digest] = SqlRecord(
                 digest=digest,
                 reads=names_in_parsed(tree, owner, origin),
-                functions=tuple(name for name in functions_in_parsed(tree) if find_function(name)),
+                functions=_functions_in(sql, tree),
             )
         self._used_texts[digest] = self._texts[digest]
         return self._texts[digest]
+
+
+def _functions_in(sql: str, tree: list[dict[str, Any]]) -> tuple[str, ...]:
+    """The functions of the catalogue that a text calls.
+
+    Catalyst's JSON leaves out lists of lists and maps (the rows of VALUES, the windows of a WINDOW clause);
+    of a text that has them, every name that looks like a call counts.
+    """
+    called = {*functions_in_parsed(tree), *(functions_mentioned(sql) if _INCOMPLETE.search(sql) else ())}
+    return tuple(sorted(name for name in called if find_function(name)))

@@ -21,6 +21,8 @@ from headwater.delta import (
     register_table,
 )
 from headwater.digest import digest_of
+from headwater.errors import EngineFailed, SourceChanged
+from headwater.pipeline import FileChanged
 from headwater.run.compile import rehydrate_view
 
 if TYPE_CHECKING:
@@ -88,7 +90,13 @@ def write_table(
         task_key=key,
         mutation_id=digest_of([context.run_id, name, key, base, context.new_token()]),
     )
-    receipt = commit_mutation(Overwrite(uri=uri, base_version=base, note=note), rows, origin)
+    try:
+        receipt = commit_mutation(Overwrite(uri=uri, base_version=base, note=note), rows, origin)
+    except EngineFailed as error:
+        told = error.detail.partition(f"{FileChanged.__name__}: ")[2]
+        if told:
+            raise SourceChanged(view=name, detail=told, origin=origin) from error
+        raise
     _register(context.session, receipt.pin)
     return receipt.pin, receipt.rows
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.cpg.extract import extract_syntax
+from headwater.cpg.extract import extract_syntax, walk
 from headwater.cpg.extract.syntax import is_test_path, module_fqn_of
 
 if TYPE_CHECKING:
@@ -363,3 +363,18 @@ def test_a_byte_order_mark_belongs_to_the_first_line() -> None:
     evidence = extracted(b"\xef\xbb\xbfx\ny\n")
     assert evidence.file.line_starts == [0, 5]
     assert (evidence.nodes.bstart[2], evidence.nodes.col[2]) == (3, 0)
+
+
+def test_a_file_with_too_many_nodes_is_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "MOST_NODES", 10)
+    small = extract_syntax("repo:1", "a.py", b"x = 1\n")
+    assert small.file.parse_status == "ok"
+    large = extract_syntax("repo:1", "a.py", b"x = [0, 0, 0, 0, 0, 0, 0, 0]\n")
+    assert large.nodes.node_kind == ["FILE"]
+    assert [each.code for each in large.diagnostics] == ["too-large"]
+
+
+@pytest.mark.parametrize("encoding", [b"punycode", b"idna"])
+def test_an_encoding_of_domain_names_is_none_of_source_files(encoding: bytes) -> None:
+    found = extract_syntax("repo:1", "a.py", b"# coding: " + encoding + b"\nx = 1\n")
+    assert [each.code for each in found.diagnostics] == ["unknown-encoding"]

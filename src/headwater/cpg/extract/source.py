@@ -22,6 +22,8 @@ _BLANK = re.compile(rb"[ \t\f]*(?:[#\r\n]|$)")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _FIRST_LINES = 2
 _UTF_8 = "utf-8"
+# Encodings of domain names, whose decoders take a time that grows with the square of the length.
+_NO_SOURCE = frozenset({"idna", "punycode"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,8 @@ def read_source(content: bytes) -> SourceText | Diagnostic:
         codec = codecs.lookup(cookie or _UTF_8).name
     except (LookupError, ValueError):
         return _unread("unknown-encoding", f"no codec is named {cookie}")
+    if codec in _NO_SOURCE:
+        return _unread("unknown-encoding", f"{codec} is no encoding for source files")
     if has_mark and codec != _UTF_8:
         return _unread("unknown-encoding", f"a byte order mark of UTF-8, but declared as {cookie}")
     return _decoded(content, shift, codec)

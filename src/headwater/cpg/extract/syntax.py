@@ -16,11 +16,22 @@ from headwater.cpg.extract.identity import file_digest, module_owner
 from headwater.cpg.extract.parsing import parse_source
 from headwater.cpg.extract.scanning import Scan
 from headwater.cpg.extract.source import SourceText, encoding_of, line_starts_of, newline_of, read_source
-from headwater.cpg.extract.walk import Walk, walk_module
+from headwater.cpg.extract.walk import MOST_NODES, TooManyNodes, Walk, walk_module
 from headwater.digest import stable_id
 
 _STUB = ".pyi"
 _TEST_FOLDERS = frozenset({"test", "tests"})
+
+
+_TOO_LARGE = Diagnostic(
+    stage="parse",
+    source="python",
+    code="too-large",
+    severity="warning",
+    message=f"the file has more than {MOST_NODES} nodes, and only the file itself is in the graph",
+    bstart=None,
+    bend=None,
+)
 
 
 def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
@@ -41,7 +52,10 @@ def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
             return _failed(repo_id, path, content, source, module)
         walk = _begin(repo_id, path, source)
         walk.scan.place(module, 0, len(source.data))
-        walk_module(module, walk)
+        try:
+            walk_module(module, walk)
+        except TooManyNodes:
+            return _failed(repo_id, path, content, source, _TOO_LARGE)
     return SyntaxEvidence(
         file=_facts(repo_id, path, content, source, status="ok"),
         nodes=_columns(path, content, source, walk),

@@ -43,14 +43,28 @@ class Walk:
     owners: dict[int, Owner] = field(default_factory=dict[int, Owner])
 
 
-def walk_module(module: ast.Module, walk: Walk) -> None:
-    """Add all nodes of a module to the rows, which already hold its file."""
+# Some 2 kB of a worker's memory each, at the peak. The largest files that people write have a third of it.
+MOST_NODES = 300_000
+
+
+class TooManyNodes(Exception):
+    """A file has more nodes than one file's share of a worker's memory has room for."""
+
+
+def walk_module(module: ast.Module, walk: Walk) -> None:  # noqa: C901  one loop, run for every node
+    """Add all nodes of a module to the rows, which already hold its file.
+
+    Raises:
+        TooManyNodes: there are more than MOST_NODES.
+    """
     rows, scan = walk.rows, walk.scan
     stack: list[Row] = [(module, 0, walk.rows[0][2], "module", None, "")]
     pop, push, append = stack.pop, stack.append, rows.append
     while stack:
         row = pop()
         append(row)
+        if len(rows) > MOST_NODES:
+            raise TooManyNodes
         node, _, owner, _, _, local = row
         placer, opener, fields = SHAPES[node.__class__]
         if placer is not None:
