@@ -2,9 +2,9 @@
 
 python bench/graph.py [FOLDER]
 
-The floor is one process that parses every file with `ast` and visits every node; the build is the real command
-in a process of its own, with an empty warehouse. Seconds of the floor and the ratios are wall time; `cpu` is that
-of the command, its JVM and the workers that it waited for.
+The floor is one process that parses every file with `ast` and visits every node; the build is the real
+command in a process of its own, with an empty warehouse. Seconds and ratios are wall time; `cpu` is that of
+the command, its JVM and the workers that it waited for.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def open_project(
     is_project = (root / PROJECT_FILE).exists()
     if is_project and not graph:
         return Project(read_project(root), warehouse=warehouse, profile=profile, settings=settings)
-    if not root.is_dir() or not has_python_files(ScanOptions().walk(root)):
+    if not root.is_dir() or not has_python_files(ScanOptions().paths_below(root)):
         raise ProjectNotFound(path=str(path))
     name = graph_name(root)
     config = packaged_project(root, name, partial(python_graph, name))

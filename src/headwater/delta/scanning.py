@@ -67,7 +67,9 @@ _GIT_MARKS = frozenset({"HEAD", "objects", "refs"})
 _NOT_OPENED = re.compile(r"warning: could not open directory '(.+)/': (.+)")
 # An index that somebody has written by hand can name any path.
 _OUTSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
-_ASK_GIT = "mend what `git status` says there"
+# Git itself would run what the configuration names, so nobody is sent to it without a warning.
+_ASK_GIT = "make a fresh clone, or, if you trust the repository, mend what `git status` says there"
+_MOST_NAMED = 3
 _OTHER_REPOSITORY = "it is another repository"
 _NAMES = ("path", "size_bytes", "content_sha256", "skip_reason")
 _BYTES_PER_PARTITION = 1_000_000
@@ -93,7 +95,7 @@ class ScanOptions:
             raise InvalidSetting(key="max_bytes", value=size, expected="a whole number", origin=origin)
         return cls(include=tuple(options.get("include", "*").split()), max_bytes=int(size))
 
-    def walk(self, root: Path) -> Iterator[str]:
+    def paths_below(self, root: Path) -> Iterator[str]:
         """The paths of such files below a folder, git aside, one by one as they are met."""
         pattern = self._pattern()
         return (path for path in _walked(root, {}) if pattern.match(path.rpartition("/")[2]))
@@ -135,14 +137,13 @@ def scan_files(
         raise SourceUnreadable(source=name, path=str(root), detail=str(error), origin=origin) from error
     matches = options._pattern().match
     wanted = [path for path in found.files if matches(path.rpartition("/")[2])]
+    closed = [_skipped(path, 0, reason) for path, reason in sorted(found.closed.items())]
     if not wanted:
         detail = f"there are no files like {' '.join(options.include)}"
-        detail += "".join(f"; {path} is left out: {reason}" for path, reason in sorted(found.closed.items()))
+        detail += "".join(f"; {each.path} is left out: {each.skip_reason}" for each in closed[:_MOST_NAMED])
         raise SourceUnreadable(source=name, path=str(root), detail=detail, origin=origin)
     scan = _Scan(str(root), options.max_bytes, known)
-    files = [scan.file(path) for path in wanted]
-    files += [_skipped(path, 0, reason) for path, reason in found.closed.items()]
-    files.sort(key=attrgetter("path"))
+    files = sorted([*(scan.file(path) for path in wanted), *closed], key=attrgetter("path"))
     digest = digest_of([[each.path, each.size, each.sha256, each.skip_reason] for each in files])
     return FilePin(pin=TablePin(name=name, uri=uri, version=0, digest=digest), files=tuple(files))
 
@@ -201,9 +202,12 @@ def _from_git(root: Path) -> _Paths | None:
     program = shutil.which("git", path=_search_path())
     if top is None or program is None:
         return None
-    told = os.fsdecode(_git(program, real, "rev-parse", "--show-toplevel").stdout).removesuffix("\n")
-    if Path(told) != top:  # a broken repository inside another, or a configuration that names another folder
-        raise _GitFailed(f"git lists {told or 'nothing'} in place of {top}; check {top / '.git'}")
+    told = _git(program, real, "rev-parse", "--show-toplevel").stdout.removesuffix(b"\n")
+    if told != os.fsencode(
+        top
+    ):  # a broken repository inside another, or a configuration that names another folder
+        shown = told.decode("utf-8", "replace") or "nothing"
+        raise _GitFailed(f"git lists {shown} in place of {top}; check {top / '.git'}")
     tracked = _git(program, real, *_GIT_TRACKED).stdout.split(b"\0")
     others = _git(program, real, *_GIT_NEW)
     new = others.stdout.split(b"\0")
@@ -326,14 +330,8 @@ class _Scan:
         if known is not None and (known.size, known.changed_ns) == (facts.st_size, facts.st_ctime_ns):
             return known
         return ListedFile(
-            path=path, size=facts.st_size, changed_ns=facts.st_ctime_ns, sha256=self._digest(place)
+            path=path, size=facts.st_size, changed_ns=facts.st_ctime_ns, sha256=_digest_at(place)
         )
-
-    def _digest(self, place: str) -> str:
-        # Nothing is waited for and no link is followed, even if somebody has just put one there.
-        opened = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(opened, "rb", buffering=0) as content:  # noqa: PTH123  a descriptor, not a path
-            return digest_of_bytes(content.read(self._max_bytes + 1))
 
     def _is_behind_link(self, folder: str) -> bool:
         known = self._behind_link.get(folder)
@@ -342,6 +340,13 @@ class _Scan:
             known = self._is_behind_link(above) or os.path.islink(f"{self._root}/{folder}")  # noqa: PTH114
             self._behind_link[folder] = known
         return known
+
+
+def _digest_at(place: str) -> str:
+    # Nothing is waited for and no link is followed, even if somebody has just put one there.
+    opened = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(opened, "rb", buffering=0) as content:  # noqa: PTH123  a descriptor, not a path
+        return digest_of_bytes(content.readall())
 
 
 def _skipped(path: str, size: int, reason: str) -> ListedFile:

@@ -21,7 +21,8 @@ function_rows, FunctionRow             the catalogue as rows, the same for comma
 FUNCTION_ROW_SCHEMA                    the columns of such a row, as Spark writes a schema
 FunctionDefinition, Example            one function with all that is said about it
 FunctionSnapshot, function_snapshot    what a session has, with one digest
-PLACEHOLDER, read_mark, take_mark      how SQL's calls are filled, how a plan tells what it used
+PLACEHOLDER                            what SQL's arguments take the place of
+marking, read_mark, take_mark          how a plan tells what it used
 SEMANTIC_TYPE_KEY                      the key of a column's metadata that says what it is
 """
 
@@ -52,7 +53,7 @@ from headwater.functions.ids import (
     stable_id_parts,
 )
 from headwater.functions.listing import FUNCTION_ROW_SCHEMA, FunctionRow, function_rows
-from headwater.functions.marks import read_mark, take_mark
+from headwater.functions.marks import marking, read_mark, take_mark
 from headwater.functions.nested import (
     list_compact,
     list_unique_sorted,
@@ -98,6 +99,7 @@ __all__ = [
     "list_unique_sorted",
     "map_get_default",
     "map_normalize",
+    "marking",
     "node_id",
     "prefixed_hash_parts64",
     "qname_normalize",

@@ -1,6 +1,7 @@
 """Aggregates that give the same value for any order of rows and any partitioning.
 
-Where rows tie, further keys settle it, and the value itself at last; so values must be comparable (no maps).
+Where rows tie, further keys settle it, then the value itself, so values must be comparable (no maps); and of
+values that compare equal and are not the same (0.0 and -0.0, or texts with a collation) how they are written.
 They are for `groupBy(...).agg(...)` and GROUP BY, not for windows. Not here: sums of floats, which nothing
 can settle.
 """
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, all_given, define, given
+from headwater.functions.guards import as_condition
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -19,9 +21,15 @@ _TAGS = ("aggregate", "deterministic")
 _ROWS = " FROM VALUES ('x', 1, 'b'), ('y', 2, 'a'), ('z', 2, 'c'), (NULL, NULL, 'd') AS t(v, k, l)"
 
 
+# The types that have values which compare equal and are not the same, also inside of others.
+_LOOSE = r"\b(?:float|double)\b|collate (?!UTF8_BINARY\b)"
+
+
 def _keyed(keys: tuple[Column, ...], value: Column) -> Column:
     named = [key.alias(f"key{place}") for place, key in enumerate(keys)]
-    return F.struct(*named, value.alias("value"))
+    # For other types the optimizer makes a constant of it: nothing is written, and nothing compared.
+    written = F.when(F.typeof(value).rlike(_LOOSE), F.to_json(F.struct(value.alias("value"))))
+    return F.struct(*named, value.alias("value"), written.alias("written"))
 
 
 @define(
@@ -78,7 +86,10 @@ def any_value_det(value: ColumnOrName, *keys: ColumnOrName) -> Column:
     alias="collect_set",
 )
 def collect_set_sorted(value: ColumnOrName) -> Column:
-    """The different values of a group in order, missing ones left out; empty if there are none."""
+    """The different values of a group in order, missing ones left out; empty if there are none.
+
+    Zero and minus zero are one value, zero. Texts with a collation are an error.
+    """
     return F.array_sort(F.collect_set(given(value)))
 
 
@@ -90,4 +101,5 @@ def collect_set_sorted(value: ColumnOrName) -> Column:
 )
 def count_if_det(condition: ColumnOrName) -> Column:
     """How many rows meet the condition; one that is missing does not."""
-    return F.count(F.when(F.coalesce(given(condition), F.lit(False)), F.lit(1)))
+    met = as_condition(given(condition), "count_if_det: condition")
+    return F.count(F.when(F.coalesce(met, F.lit(False)), F.lit(1)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, define, given
+from headwater.functions.guards import as_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -36,7 +37,7 @@ def cdf_change_rank(change_type: ColumnOrName) -> Column:
 
     Of several changes of one key in one version, the one with the highest rank is how the key is afterwards.
     """
-    column = given(change_type)
+    column = as_text(given(change_type), "cdf_change_rank: change_type")
     rank = F.array_position(F.array(*[F.lit(each) for each in _ORDER]), column).cast("int") - 1
     return _known(column, rank)
 
@@ -51,7 +52,7 @@ def cdf_change_rank(change_type: ColumnOrName) -> Column:
 )
 def cdf_is_upsert(change_type: ColumnOrName) -> Column:
     """Whether the row is there after the change: an insert, or the new image of an update."""
-    column = given(change_type)
+    column = as_text(given(change_type), "cdf_is_upsert: change_type")
     return _known(column, column.isin("insert", "update_postimage"))
 
 
@@ -65,5 +66,5 @@ def cdf_is_upsert(change_type: ColumnOrName) -> Column:
 )
 def cdf_is_delete(change_type: ColumnOrName) -> Column:
     """Whether the row is gone after the change: a delete. The old image of an update is not one."""
-    column = given(change_type)
+    column = as_text(given(change_type), "cdf_is_delete: change_type")
     return _known(column, column == "delete")

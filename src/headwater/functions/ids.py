@@ -12,21 +12,16 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, Value, all_given, define, given
+from headwater.functions.guards import TEXTS, WHOLE_NUMBERS, as_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-_WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
-# The second is how Spark writes the type of some texts that nobody has given a collation.
-_TEXTS = ("string", "string collate UTF8_BINARY")
 # `void` is the type of a bare NULL.
-_PARTS = (*_TEXTS, *_WHOLE_NUMBERS, "boolean", "date", "void")
+_PARTS = (*TEXTS, *WHOLE_NUMBERS, "boolean", "date", "void")
+# Inside of other types, too; a field may be called like one of them.
+_WITHOUT_A_HASH = r"(?:\A|[<:,])(?:map<|variant(?:\z|[>,]))"
 _TAGS = ("id", "hash")
-
-
-def is_whole(column: Column) -> Column:
-    """Whether a column's type is a whole number; Spark folds it into a constant before anything runs."""
-    return F.typeof(column).isin(*_WHOLE_NUMBERS)
 
 
 def hash_of_parts(parts: tuple[Column, ...], digits: int) -> Column:
@@ -51,7 +46,7 @@ def hash_of_parts(parts: tuple[Column, ...], digits: int) -> Column:
 def _written(part: Column) -> Column:
     kind = F.typeof(part)
     letter = (
-        F.when(kind.isin(*_TEXTS), "s").when(kind == "boolean", "b").when(kind == "date", "d").otherwise("i")
+        F.when(kind.isin(*TEXTS), "s").when(kind == "boolean", "b").when(kind == "date", "d").otherwise("i")
     )
     text = part.cast("string")
     length = F.length(text).cast("string")
@@ -79,7 +74,8 @@ def stable_id_parts(prefix: Value, part: ColumnOrName, *parts: ColumnOrName) -> 
     part counts as such; if the first one is missing there is no id. The prefix is a word of small letters,
     digits and underscores.
     """
-    return _prefixed(given(prefix), hash_of_parts((given(part), *all_given(parts)), 32))
+    word = as_text(given(prefix), "stable_id_parts: prefix")
+    return _prefixed(word, hash_of_parts((given(part), *all_given(parts)), 32))
 
 
 @define(
@@ -89,7 +85,8 @@ def stable_id_parts(prefix: Value, part: ColumnOrName, *parts: ColumnOrName) -> 
 )
 def prefixed_hash_parts64(prefix: Value, part: ColumnOrName, *parts: ColumnOrName) -> Column:
     """Like `stable_id_parts` with 64 bits: short, for buckets and joins; not for identity."""
-    return _prefixed(given(prefix), hash_of_parts((given(part), *all_given(parts)), 16))
+    word = as_text(given(prefix), "prefixed_hash_parts64: prefix")
+    return _prefixed(word, hash_of_parts((given(part), *all_given(parts)), 16))
 
 
 @define(
@@ -138,8 +135,9 @@ def stable_hash_any(value: ColumnOrName) -> Column:
     """128 bits, in hex, of the sha256 of a value of any type: its type, then its JSON.
 
     Whole numbers are alike whatever their width. A missing value has a hash of its own. Zero and minus zero
-    are two values. Maps have no order, so a type with a map in it is an error: hash the list
-    `map_entries(map_normalize(m))`.
+    are two values, and so are two texts that a collation takes for equal. Maps have no order, so a type with
+    a map in it is an error: hash the list `map_entries(map_normalize(m))`. VARIANT writes equal values in
+    more than one way, so a type with one in it is an error, too: cast it first.
     """
     column = given(value)
     plain = F.replace(F.typeof(column), F.lit(" collate UTF8_BINARY"), F.lit(""))
@@ -151,8 +149,10 @@ def stable_hash_any(value: ColumnOrName) -> Column:
         "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
     }
     text = F.to_json(F.struct(column.alias("value")), options)
-    wrong = F.raise_error(
-        F.lit("a map has no order: hash map_entries(map_normalize(...)) of it instead of the map")
+    complaint = (
+        "stable_hash_any: a map has no order: hash map_entries(map_normalize(...)) of it instead of the map; "
+        "and a variant has no one form: cast it; the type is "
     )
+    wrong = F.raise_error(F.concat(F.lit(complaint), F.typeof(column)))
     hashed = F.substr(F.sha2(F.concat(kind, text), 256), F.lit(1), F.lit(32))
-    return F.when(F.typeof(column).contains("map<"), wrong).otherwise(hashed)
+    return F.when(F.typeof(column).rlike(_WITHOUT_A_HASH), wrong).otherwise(hashed)

@@ -1,26 +1,41 @@
 """The mark that a function leaves on what it made, so that a plan can say which functions it used.
 
 A body is made of built-in expressions; nothing in them tells whose they are. The mark is a key in the
-metadata of the alias around them: read when a view's plan is taken apart, and gone before Spark
-sees the plan. Not here: taking plans apart.
+metadata of the alias around them: put on only within `marking`, read when a view's plan is taken apart, and
+gone before Spark sees the plan. Not here: taking plans apart.
 """
 
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from google.protobuf.message import Message
 
 _FUNCTION_KEY = "headwater.function"
 _ALIAS = "spark.connect.Expression.Alias"
 _WITH_COLUMNS = "spark.connect.WithColumns"
+_marking: ContextVar[bool] = ContextVar("headwater_marking", default=False)
+
+
+@contextmanager
+def marking() -> Generator[None]:
+    """While entered, functions mark what they make: for whoever builds plans, and takes the marks off."""
+    token = _marking.set(True)
+    try:
+        yield
+    finally:
+        _marking.reset(token)
 
 
 def mark_of(name: str) -> dict[str, str]:
-    """The metadata that says that the function of this name made a column."""
-    return {_FUNCTION_KEY: name}
+    """The metadata that says that the function of this name made a column; none outside of `marking`."""
+    return {_FUNCTION_KEY: name} if _marking.get() else {}
 
 
 def read_mark(message: Message) -> str | None:
@@ -37,8 +52,10 @@ def take_mark(message: Message) -> None:
     """
     if message.DESCRIPTOR.full_name == _WITH_COLUMNS:
         for named in cast("Any", message).aliases:
-            inner = named.expr.alias
-            if inner.HasField("metadata") and not named.HasField("metadata"):
+            inner = named
+            while not inner.HasField("metadata") and inner.expr.HasField("alias"):
+                inner = inner.expr.alias
+            if inner.HasField("metadata"):
                 named.metadata = inner.metadata
     content = _metadata(message)
     if content.pop(_FUNCTION_KEY, None) is None:

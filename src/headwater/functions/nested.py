@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, Value, all_given, define, given
+from headwater.functions.guards import WHOLE_NUMBERS, guarded
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _PICKED = "hw_picked"
+_NUMBER = r"\A(?:tinyint|smallint|int|bigint|float|double|decimal\(.*\))\z"
+_EMPTIES = ("array<void>", "map<void,void>")
 
 
 def _by_key(one: Column, two: Column) -> Column:
@@ -30,8 +33,22 @@ def _by_key(one: Column, two: Column) -> Column:
     ),
 )
 def map_get_default(map: ColumnOrName, key: Value, default: Value) -> Column:  # noqa: A002  what it is
-    """The value of a key, or the default if the key is not there, its value is missing, or the map is."""
-    return F.coalesce(F.try_element_at(given(map), given(key)), given(default))
+    """The value of a key, or the default if the key is not there, its value is missing, or the map is.
+
+    The key has the type of the map's keys, the default that of its values. Whole numbers are alike as keys,
+    and a default may be a number that Spark takes for one of the values' type without widening that type.
+    """
+    entries, wanted, other = given(map), given(key), given(default)
+    keys, kind = F.typeof(F.element_at(F.map_keys(entries), F.lit(1))), F.typeof(wanted)
+    alike = (kind == keys) | (kind.isin(*WHOLE_NUMBERS) & keys.isin(*WHOLE_NUMBERS))
+    found = F.try_element_at(
+        entries, guarded(wanted, alike, "map_get_default: key is of the map's keys' type")
+    )
+    values, given_kind = F.typeof(found), F.typeof(other)
+    numbers = values.rlike(_NUMBER) & given_kind.rlike(_NUMBER)
+    kept = F.typeof(F.coalesce(found, other)) == values
+    fits = (given_kind == values) | (kept & (numbers | given_kind.isin(*_EMPTIES)))
+    return F.coalesce(found, guarded(other, fits, "map_get_default: default is of the map's values' type"))
 
 
 @define(

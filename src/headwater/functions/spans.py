@@ -10,19 +10,26 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, Value, define, given
-from headwater.functions.ids import hash_of_parts, is_whole
+from headwater.functions.guards import TEXTS, WHOLE_NUMBERS, as_text, guarded
+from headwater.functions.ids import hash_of_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _TAGS = ("span", "position_encoding")
 _UNITS = ("byte", "char", "utf16")
-_SPAN = "struct<bstart:bigint,bend:bigint,unit:string>"
+_SPANS = tuple(f"struct<bstart:bigint,bend:bigint,unit:{text}>" for text in TEXTS)
 
 
-def _span(value: object) -> Column:
+def _span(value: object, wanted: str) -> Column:
     """A span as it is; a bare NULL becomes one that is missing."""
-    return F.coalesce(given(value), F.lit(None).cast(_SPAN))
+    span = guarded(given(value), F.typeof(given(value)).isin(*_SPANS), f"{wanted} is a SPAN")
+    return F.coalesce(span, F.lit(None).cast(_SPANS[0]))
+
+
+def _bound(value: object, wanted: str) -> Column:
+    whole = F.typeof(given(value)).isin(*WHOLE_NUMBERS)
+    return guarded(given(value), whole, f"{wanted}: the bounds of a span are whole numbers")
 
 
 def _comparable(one: Column, two: Column, answer: Column) -> Column:
@@ -47,7 +54,8 @@ def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") ->
     SPAN is short for STRUCT<bstart: BIGINT, bend: BIGINT, unit: STRING>.
     Bounds are whole numbers, not negative and not the wrong way round: anything else is an error.
     """
-    start, end, measure = given(bstart), given(bend), given(unit).cast("string")
+    start, end = _bound(bstart, "span_make: bstart"), _bound(bend, "span_make: bend")
+    measure = as_text(given(unit), "span_make: unit")
     made = F.named_struct(
         F.lit("bstart"), start.cast("bigint"), F.lit("bend"), end.cast("bigint"), F.lit("unit"), measure
     )
@@ -59,13 +67,8 @@ def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") ->
         F.lit(" in "),
         measure,
     )
-    whole = (is_whole(start) | (F.typeof(start) == "void")) & (is_whole(end) | (F.typeof(end) == "void"))
-    types = F.concat(
-        F.lit("the bounds of a span are whole numbers, not "), F.typeof(start), F.lit(" and "), F.typeof(end)
-    )
     return (
-        F.when(~whole, F.raise_error(types))
-        .when(start.isNull() | end.isNull() | measure.isNull(), F.lit(None))
+        F.when(start.isNull() | end.isNull() | measure.isNull(), F.lit(None))
         .when((start >= 0) & (end >= start) & measure.isin(*_UNITS), made)
         .otherwise(F.raise_error(shown))
     )
@@ -78,7 +81,7 @@ def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") ->
 )
 def span_len(span: ColumnOrName) -> Column:
     """How many units a span covers."""
-    column = _span(span)
+    column = _span(span, "span_len: span")
     return column["bend"] - column["bstart"]
 
 
@@ -92,7 +95,7 @@ def span_len(span: ColumnOrName) -> Column:
 )
 def span_overlaps(one: ColumnOrName, two: ColumnOrName) -> Column:
     """Whether two spans have a unit in common; an empty span has none. Null if either is missing."""
-    left, right = _span(one), _span(two)
+    left, right = _span(one, "span_overlaps: one"), _span(two, "span_overlaps: two")
     filled = (left["bstart"] < left["bend"]) & (right["bstart"] < right["bend"])
     crossing = (left["bstart"] < right["bend"]) & (right["bstart"] < left["bend"])
     return _comparable(left, right, filled & crossing)
@@ -108,7 +111,7 @@ def span_overlaps(one: ColumnOrName, two: ColumnOrName) -> Column:
 )
 def span_contains(outer: ColumnOrName, inner: ColumnOrName) -> Column:
     """Whether the inner span begins and ends within the outer one. Null if either is missing."""
-    wide, narrow = _span(outer), _span(inner)
+    wide, narrow = _span(outer, "span_contains: outer"), _span(inner, "span_contains: inner")
     within = (wide["bstart"] <= narrow["bstart"]) & (narrow["bend"] <= wide["bend"])
     return _comparable(wide, narrow, within)
 
@@ -122,7 +125,14 @@ def span_contains(outer: ColumnOrName, inner: ColumnOrName) -> Column:
     semantic_type="SpanId",
 )
 def span_id(repo_id: ColumnOrName, path: ColumnOrName, span: ColumnOrName) -> Column:
-    """The id of a place: `stable_id_parts('span', repo_id, path, bstart, bend)`; null if there is no span."""
-    place = _span(span)
-    hashed = hash_of_parts((given(repo_id), given(path), place["bstart"], place["bend"]), 32)
-    return F.when(place.isNotNull(), F.concat(F.lit("span:"), hashed))
+    """The id of a place: `stable_id_parts('span', repo_id, path, bstart, bend)`; null if there is no span.
+
+    The unit is no part of it, so the span must be in bytes: another unit is an error.
+    """
+    place = _span(span, "span_id: span")
+    home, file = as_text(given(repo_id), "span_id: repo_id"), as_text(given(path), "span_id: path")
+    hashed = hash_of_parts((home, file, place["bstart"], place["bend"]), 32)
+    unit = F.coalesce(place["unit"], F.lit("no unit"))
+    wrong = F.raise_error(F.concat(F.lit("span_id: a span with an id is in bytes, not in "), unit))
+    identity = F.when(unit == "byte", F.concat(F.lit("span:"), hashed)).otherwise(wrong)
+    return F.when(place.isNotNull(), identity)

@@ -13,12 +13,14 @@ from pyspark.sql.types import StringType
 
 from headwater.functions.builtins import F, call_arrow
 from headwater.functions.definition import ColumnOrName, Value, define, given
+from headwater.functions.guards import as_condition, as_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _TAGS = ("string_norm", "symbol")
 _FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+_FILLED = r"(?U)\S"
 _LOCALS = r"\A(?:<locals>\.)+|(?:\.<locals>)+(?=\.|\z)"
 
 
@@ -54,14 +56,11 @@ def utf8_normalize(text: ColumnOrName, form: Value = "NFKC", casefold: Value = F
     Spark has no such function: Python workers run it, with the Unicode tables of their Python. The planner
     cannot look into it, so filter first.
     """
-    shape = given(form)
+    shape = as_text(given(form), "utf8_normalize: form")
     wrong = F.raise_error(F.concat(F.lit("no Unicode form is called "), shape))
     known = F.when(shape.isNull() | shape.isin(*_FORMS), shape).otherwise(wrong)
-    return call_arrow(normalized, StringType(), given(text), known, given(casefold))
-
-
-def _filled(text: Column) -> Column:
-    return F.when(text.rlike(r"(?U)\S"), text).cast("string")
+    folds = as_condition(given(casefold), "utf8_normalize: casefold")
+    return call_arrow(normalized, StringType(), as_text(given(text), "utf8_normalize: text"), known, folds)
 
 
 @define(
@@ -74,7 +73,8 @@ def _filled(text: Column) -> Column:
 )
 def utf8_null_if_blank(text: ColumnOrName) -> Column:
     """The text as it is, or null if it is empty or white space only."""
-    return _filled(given(text))
+    column = as_text(given(text), "utf8_null_if_blank: text")
+    return F.when(column.rlike(_FILLED), column)
 
 
 @define(
@@ -89,24 +89,37 @@ def utf8_null_if_blank(text: ColumnOrName) -> Column:
 def qname_normalize(name: ColumnOrName, module: ColumnOrName | None = None, lang: Value = "python") -> Column:
     """A dotted name in one form: `:` is a dot; white space at dots, `<locals>` and a last `__init__` go.
 
-    With a module the name is put below it, unless it is there already; leading dots climb from the module as
-    in an import; a blank module is none. Null for a name of which nothing is left, for one that climbs out
-    of its module, and without a language. The only language is `python`.
+    With a module, which is brought into the same form, the name is put below it, unless it is there already;
+    leading dots climb from the module as in an import; a blank module is none. Null for a name of which
+    nothing is left, for one that climbs out of its module, below a module that has leading dots itself, and
+    without a language. The only language is `python`.
     """
-    text, home = given(name), _filled(given(module))
-    dotted = F.regexp_replace(text, F.lit(r"(?U)\s*[.:]\s*"), F.lit("."))
-    trimmed = F.regexp_replace(dotted, F.lit(r"(?U)\A\s+|\s+\z"), F.lit(""))
-    plain = F.regexp_replace(trimmed, F.lit(_LOCALS), F.lit(""))
+    text, tongue = (
+        as_text(given(name), "qname_normalize: name"),
+        as_text(given(lang), "qname_normalize: lang"),
+    )
+    within = _dotted(as_text(given(module), "qname_normalize: module"))
+    plain, place = _dotted(text), F.when(within != "", within)
+    # A package's own file is a step to climb from, and no step in a name.
+    steps, home = F.split(place, r"\."), _without_init(place)
     climbs = F.length(F.regexp_extract(plain, r"^(\.*)", 1))
-    steps = F.split(home, r"\.")
     left = F.size(steps) - climbs
     below = F.array_join(F.slice(steps, F.lit(1), F.greatest(left, F.lit(0))), ".")
     rest = F.regexp_replace(plain, F.lit(r"^\.+"), F.lit(""))
     relative = F.when(left > 0, F.concat_ws(".", below, F.when(rest != "", rest)))
     inside = (plain == home) | F.startswith(plain, F.concat(home, F.lit(".")))
     absolute = F.when(home.isNull() | inside, plain).otherwise(F.concat(home, F.lit("."), plain))
-    full = F.when(climbs > 0, relative).otherwise(absolute)
-    shaped = F.regexp_replace(full, F.lit(r"(?<=[^.])(?:\.__init__)+\z"), F.lit(""))
-    wrong = F.raise_error(F.concat(F.lit("names of this language are not known: "), given(lang)))
-    known = F.when(given(lang) != "python", wrong).when(given(lang).isNotNull(), F.lit(True))
-    return F.when(known & text.rlike(r"(?U)\S") & (shaped != ""), shaped)
+    shaped = _without_init(F.when(climbs > 0, relative).otherwise(absolute))
+    wrong = F.raise_error(F.concat(F.lit("names of this language are not known: "), tongue))
+    known = F.when(tongue != "python", wrong).when(tongue.isNotNull(), F.lit(True))
+    return F.when(known & text.rlike(_FILLED) & (shaped != "") & ~F.startswith(shaped, F.lit(".")), shaped)
+
+
+def _dotted(text: Column) -> Column:
+    dotted = F.regexp_replace(text, F.lit(r"(?U)\s*[.:]\s*"), F.lit("."))
+    trimmed = F.regexp_replace(dotted, F.lit(r"(?U)\A\s+|\s+\z"), F.lit(""))
+    return F.regexp_replace(trimmed, F.lit(_LOCALS), F.lit(""))
+
+
+def _without_init(name: Column) -> Column:
+    return F.regexp_replace(name, F.lit(r"(?<=[^.])(?:\.__init__)+\z"), F.lit(""))

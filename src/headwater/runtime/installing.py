@@ -67,7 +67,18 @@ public final class FunctionTemplate extends scala.runtime.AbstractFunction1 {
         Platform.throwException(QueryCompilationErrors.namedArgumentsNotSupported(name));
       }
     }
-    return template.transformUp(new Filling(given));
+    return new Called((Alias) template.transformUp(new Filling(given)));
+  }
+
+  // What Spark names if a call has DISTINCT, FILTER or the like. As soon as it resolves what is inside, it
+  // makes a plain alias of it: no plan that runs holds this class.
+  public static final class Called extends Alias {
+    public Called(Alias made) {
+      super(made.child(), made.name(), made.exprId(), made.qualifier(), made.explicitMetadata(),
+        made.nonInheritableMetadataKeys());
+    }
+
+    public String prettyName() { return name(); }
   }
 
   public static void install(
