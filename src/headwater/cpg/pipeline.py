@@ -73,7 +73,8 @@ def python_graph(name: str) -> None:
 
 def files_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     """One row per file, read or not."""
-    is_stub = F.col("path").endswith(".pyi")
+    path = F.col("path")
+    by_name = F.when(path.endswith(".pyi"), "stub").when(path.endswith(".py"), "python")
     return evidence.select(
         _typed("repo_id", "RepoId", F.lit(repo_id)),
         file_id(F.lit(repo_id), "path").alias("file_id"),
@@ -82,7 +83,7 @@ def files_of(evidence: DataFrame, repo_id: str) -> DataFrame:
         "size_bytes",
         "encoding",
         "newline",
-        F.coalesce("language", F.when(is_stub, "stub").otherwise("python")).alias("language"),
+        F.coalesce("language", by_name).alias("language"),
         "is_test",
         "module_fqn",
         "line_starts",

@@ -16,7 +16,6 @@ import subprocess
 from dataclasses import dataclass, field
 from fnmatch import translate
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -29,6 +28,7 @@ from headwater.runtime import engine_errors, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
