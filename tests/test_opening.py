@@ -33,6 +33,8 @@ def test_the_graph_of_a_project_has_a_warehouse_of_its_own(tmp_path: Path) -> No
     (tmp_path / "headwater.toml").touch()
     (tmp_path / "a.py").touch()
     assert open_project(tmp_path, graph=True).warehouse.root == tmp_path / ".headwater" / "graph"
+    (tmp_path / "headwater.toml").write_text('[profiles.small]\ndriver_memory = "1g"\n')
+    assert open_project(tmp_path, graph=True, profile="small").profile.driver_memory == "1g"
     chosen = open_project(tmp_path, graph=True, warehouse=tmp_path / "elsewhere")
     assert chosen.warehouse.root == tmp_path / "elsewhere"
 

@@ -617,9 +617,7 @@ class SourceChanged(DeltaError):
 
     code: ClassVar[str] = "HW-DELTA-008"
     says: ClassVar[str] = "'{view}' was not made: {detail}"
-    advises: ClassVar[str] = (
-        "Build again when nobody writes to the files; nothing was recorded of that one."
-    )
+    advises: ClassVar[str] = "Build again when nobody writes to the files; nothing was recorded of that one."
     view: str
     detail: str
 

@@ -8,6 +8,7 @@ Not here: what a project can do.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,8 +54,10 @@ def open_project(
     if not root.is_dir() or not has_python_files(ScanOptions().paths_below(root)):
         raise ProjectNotFound(path=str(path))
     name = graph_name(root)
-    config = packaged_project(root, name, partial(python_graph, name))
-    place = warehouse
-    if place is None and is_project:
-        place = config.root / ".headwater" / _GRAPH_FOLDER
+    declare = partial(python_graph, name)
+    if not is_project:
+        config, place = packaged_project(root, name, declare), warehouse
+    else:
+        config = replace(read_project(root), name=name, declare=declare)
+        place = warehouse or config.root / ".headwater" / _GRAPH_FOLDER
     return Project(config, warehouse=place, profile=profile, settings=settings)

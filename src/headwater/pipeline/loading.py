@@ -74,7 +74,7 @@ def open_definitions(
         DefinitionFileFailed: a file does not import or cannot be read; with the line.
         DuplicateName, InvalidName, FileNameNotUtf8: the definitions do not add up.
     """
-    files = _definition_files(config)
+    files = [] if config.declare else _definition_files(config)
     session = OfflineSession(settings)
     # What comes with a package is imported already; the folder it works on is data, and stays off the path.
     with process_lock, nullcontext() if config.declare else _own_modules(config.root):
