@@ -31,14 +31,21 @@ def test_there_is_one_policy(spark: SparkSession) -> None:
     assert kinds == ["int", "boolean", "boolean"]
 
 
-@pytest.mark.parametrize("function", ["cdf_change_rank", "cdf_is_upsert", "cdf_is_delete"])
 def test_an_unknown_change_is_an_error_and_a_bare_null_is_none(
-    asked: Callable[..., tuple[Any, ...]], function: str
+    asked: Callable[..., tuple[Any, ...]], errors: Callable[..., list[str]]
 ) -> None:
-    for word in ("update", "INSERT", "", " insert"):
-        with pytest.raises(SparkRuntimeException, match="no change of a change feed is called"):
-            asked(f"{function}('{word}')")
-    assert asked(f"{function}(NULL)")[0] is None
+    functions = ("cdf_change_rank", "cdf_is_upsert", "cdf_is_delete")
+    words = ("update", "INSERT", "", " insert")
+    wrong = [f"{function}('{word}')" for function in functions for word in words]
+    assert all("no change of a change feed is called" in error for error in errors(*wrong))
+    with pytest.raises(SparkRuntimeException, match="no change of a change feed is called"):
+        asked(wrong[0])
+    assert asked(*[f"{function}(NULL)" for function in functions]) == (None, None, None)
+
+
+def test_a_collation_does_not_let_other_words_in(errors: Callable[..., list[str]]) -> None:
+    (error,) = errors("cdf_is_upsert('INSERT' COLLATE UTF8_LCASE)")
+    assert "cdf_is_upsert: change_type is a STRING, not string collate UTF8_LCASE" in error
 
 
 def test_a_real_change_feed_gives_back_the_table(spark: SparkSession, tmp_path: Path) -> None:

@@ -86,6 +86,16 @@ def test_a_build_records_which_functions_each_view_uses(project_folder: Callable
     assert build(folder).status == "unchanged"
 
 
+def test_a_column_that_a_file_makes_as_it_is_imported_counts_too(
+    project_folder: Callable[..., Path],
+) -> None:
+    made = view("rows.select(LENGTH)").replace("\n\n", "\n\nLENGTH = H.span_len(H.span_make('n', 'n'))\n", 1)
+    folder = project_folder(made_py=made)
+    outcome = build(folder)
+    assert outcome.status == "done", outcome.error
+    assert recorded(folder)["made"][0] == ("span_len", "span_make")
+
+
 @pytest.mark.parametrize(
     ("files", "line"),
     [
@@ -147,7 +157,8 @@ def test_a_semantic_type_survives_whatever_keeps_the_column(
     project_folder: Callable[..., Path], runtime: SessionRuntime
 ) -> None:
     body = (
-        "rows.withColumn('node', H.node_id('a')).where('n > 0').select('*', H.file_id('a').alias('file'))"
+        "rows.withColumn('node', H.node_id('a').alias('x').alias('y')).where('n > 0')"
+        ".select('*', H.file_id('a').alias('file'))"
         ".join(rows.select(F.col('a').alias('k'), H.edge_id('a', 'n').alias('edge')), "
         "F.col('a') == F.col('k')).unionByName(rows.selectExpr('a', 'n', 'node_id(n) AS node', "
         "'file_id(n) AS file', 'a AS k', 'edge_id(a) AS edge'))"

@@ -177,6 +177,7 @@ def test_a_picked_struct_is_missing_exactly_where_the_struct_is(spark: SparkSess
         "struct_pick(named_struct('a', 1), NULL)",
         "struct_pick(NULL, 'a')",
         "map_get_default(NULL, 'a', 0)",
+        "map_get_default(array(5, 6), 1, 0)",
         "list_unique_sorted(array(map(1, 1)))",
         "list_compact(1)",
         "map_normalize(1)",
@@ -185,6 +186,27 @@ def test_a_picked_struct_is_missing_exactly_where_the_struct_is(spark: SparkSess
 def test_what_has_no_such_type_is_refused_before_anything_runs(spark: SparkSession, call: str) -> None:
     with pytest.raises(AnalysisException):
         spark.sql(f"SELECT {call}")
+
+
+def test_keys_and_defaults_of_other_types_are_errors_and_not_cast(errors: Callable[..., list[str]]) -> None:
+    defaults = (
+        "map('a', 1), 'b', '5'",
+        "map('a', 1L), 'a', '5'",
+        "map('a', 1), 'a', 5L",
+        "map('a', 1), 'a', 5D",
+    )
+    wrong = errors(*[f"map_get_default({each})" for each in defaults])
+    assert all("map_get_default: default has the type of the map's values, not " in each for each in wrong)
+    keys = ("map(1, 1), 1D, 0", "map(TIMESTAMP'2024-01-01 00:00:00', 1), DATE'2024-01-01', 0")
+    wrong = errors(*[f"map_get_default({each})" for each in keys])
+    assert all("map_get_default: key has the type of the map's keys, not " in each for each in wrong)
+    right = (
+        "map(1L, 1), 1, 0",
+        "map(1, 1L), 1L, 0",
+        "map('a', 1D), 'b', 0",
+        "map('a', map(1, 1)), 'b', map()",
+    )
+    assert errors(*[f"map_get_default({each})" for each in right]) == [""] * len(right)
 
 
 def test_a_missing_list_or_map_stays_missing(asked: Callable[..., tuple[Any, ...]]) -> None:

@@ -105,22 +105,29 @@ def test_bounds_of_any_width_make_the_same_span(
     assert kinds == {"struct<bstart:bigint,bend:bigint,unit:string>"}
 
 
-@pytest.mark.parametrize(
-    "bounds", ["-1, 2", "3, 2", "1, 2, 'line'", "1, 2, ''", "-2, -1, 'char'", "1, 2, 5", "1, 2, 'BYTE'"]
-)
-def test_bounds_that_make_no_span_are_an_error(asked: Callable[..., tuple[Any, ...]], bounds: str) -> None:
-    with pytest.raises(SparkRuntimeException, match="no span from"):
-        asked(f"span_make({bounds})")
-
-
-@pytest.mark.parametrize(
-    "bounds", ["1D, 2", "1, '2'", "1.0, 2", "CAST(NULL AS STRING), 1", "1, CAST(NULL AS DOUBLE)"]
-)
-def test_bounds_of_another_type_are_an_error_and_not_cast(
-    asked: Callable[..., tuple[Any, ...]], bounds: str
+def test_bounds_that_make_no_span_are_an_error(
+    asked: Callable[..., tuple[Any, ...]], errors: Callable[..., list[str]]
 ) -> None:
-    with pytest.raises(SparkRuntimeException, match="the bounds of a span are whole numbers"):
-        asked(f"span_make({bounds})")
+    bounds = ("-1, 2", "3, 2", "1, 2, 'line'", "1, 2, ''", "-2, -1, 'char'", "1, 2, 'BYTE'")
+    assert all("no span from" in each for each in errors(*[f"span_make({each})" for each in bounds]))
+    with pytest.raises(SparkRuntimeException, match="no span from 3 to 2 in byte"):
+        asked("span_make(3, 2)")
+
+
+def test_bounds_of_another_type_are_an_error_and_not_cast(errors: Callable[..., list[str]]) -> None:
+    bounds = ("1D, 2", "1, '2'", "1.0, 2", "CAST(NULL AS STRING), 1", "1, CAST(NULL AS DOUBLE)", "NULL, '2'")
+    wrong = errors(*[f"span_make({each})" for each in bounds])
+    assert all("the bounds of a span are whole numbers" in each for each in wrong)
+    units = errors("span_make(1, 2, 5)", "span_make(1, 2, X'62797465')")
+    assert all("span_make: unit is a STRING, not " in each for each in units)
+
+
+def test_only_a_span_in_bytes_has_an_id(errors: Callable[..., list[str]]) -> None:
+    wrong = errors("span_id('r', 'a.py', span_make(1, 2, 'char'))", "span_id('r', 'a.py', span_make(1, 2))")
+    assert "span_id: a span with an id is in bytes, not in char" in wrong[0]
+    assert wrong[1] == ""
+    (without,) = errors(f"span_id('r', 'a.py', CAST(named_struct('a', 1, 'b', 2, 'c', NULL) AS {SPAN}))")
+    assert "not in no unit" in without
 
 
 @pytest.mark.parametrize("bounds", ["true, false", "array(1), 2", "DATE'2024-01-01', 2"])
@@ -131,11 +138,14 @@ def test_bounds_that_cannot_be_numbers_are_refused_before_anything_runs(
         spark.sql(f"SELECT span_make({bounds})")
 
 
-@pytest.mark.parametrize("function", ["span_overlaps", "span_contains"])
-def test_spans_of_two_units_are_not_compared(asked: Callable[..., tuple[Any, ...]], function: str) -> None:
-    with pytest.raises(SparkRuntimeException, match="spans in byte and in char are not compared"):
-        asked(f"{function}(span_make(1, 2), span_make(1, 2, 'char'))")
-    assert asked(f"{function}(span_make(1, 2, 'utf16'), span_make(1, 2, 'utf16'))")[0] is True
+def test_spans_of_two_units_are_not_compared(
+    asked: Callable[..., tuple[Any, ...]], errors: Callable[..., list[str]]
+) -> None:
+    functions = ("span_overlaps", "span_contains")
+    wrong = errors(*[f"{each}(span_make(1, 2), span_make(1, 2, 'char'))" for each in functions])
+    assert all("spans in byte and in char are not compared" in each for each in wrong)
+    alike = [f"{each}(span_make(1, 2, 'utf16'), span_make(1, 2, 'utf16'))" for each in functions]
+    assert asked(*alike) == (True, True)
 
 
 def test_without_a_span_there_is_no_answer(
@@ -153,6 +163,8 @@ def test_without_a_span_there_is_no_answer(
     assert spark.sql("SELECT span_len(NULL)").dtypes == [("span_len", "bigint")]
 
 
-def test_what_is_no_span_is_refused(spark: SparkSession) -> None:
+def test_what_is_no_span_is_refused(spark: SparkSession, errors: Callable[..., list[str]]) -> None:
+    (error,) = errors("span_len(named_struct('bstart', 1D, 'bend', 2D, 'unit', 'byte'))")
+    assert "span_len: span is a SPAN, not struct<bstart:double,bend:double,unit:string>" in error
     with pytest.raises(AnalysisException):
         spark.sql("SELECT span_len(named_struct('bstart', 1, 'bend', 2))")

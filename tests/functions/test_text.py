@@ -73,10 +73,26 @@ def test_the_form_and_the_folding_may_be_columns(spark: SparkSession) -> None:
     assert [row[0] for row in got] == ["fi", "ﬁ", None, None, None]
 
 
-def test_a_form_that_unicode_does_not_have_is_an_error(asked: Callable[..., tuple[Any, ...]]) -> None:
-    for form in ("nfc", "NFX", ""):
-        with pytest.raises(SparkRuntimeException, match="no Unicode form is called"):
-            asked(f"utf8_normalize('a', '{form}')")
+def test_a_form_that_unicode_does_not_have_is_an_error(
+    asked: Callable[..., tuple[Any, ...]], errors: Callable[..., list[str]]
+) -> None:
+    wrong = [f"utf8_normalize('a', '{form}')" for form in ("nfc", "NFX", "")]
+    assert all("no Unicode form is called" in error for error in errors(*wrong))
+    with pytest.raises(SparkRuntimeException, match="no Unicode form is called NFX"):
+        asked(wrong[1])
+
+
+def test_an_argument_of_another_type_is_an_error_before_a_worker_sees_it(
+    asked: Callable[..., tuple[Any, ...]], errors: Callable[..., list[str]]
+) -> None:
+    wrong = {
+        "utf8_normalize('A', 'NFC', 'false')": "utf8_normalize: casefold is a BOOLEAN, not string",
+        "utf8_normalize('A', 5)": "utf8_normalize: form is a STRING, not int",
+        "utf8_normalize(12)": "utf8_normalize: text is a STRING, not int",
+    }
+    assert all(said in error for said, error in zip(wrong.values(), errors(*wrong), strict=True))
+    with pytest.raises(SparkRuntimeException, match="utf8_normalize: text is a STRING, not int"):
+        asked("utf8_normalize(12)")
 
 
 def test_two_calls_in_one_query_do_not_mix(spark: SparkSession) -> None:
@@ -96,49 +112,70 @@ def test_blank_is_empty_or_white_space_of_unicode_only(spark: SparkSession, text
     assert got == [text if text is not None and set(text) - set(WHITE) else None for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("name", "module", "result"),
-    [
-        ("f", None, "f"),
-        ("pkg.mod:Class.method", None, "pkg.mod.Class.method"),
-        (" pkg . mod : f ", None, "pkg.mod.f"),
-        ("\tpkg.f\n", None, "pkg.f"),
-        ("\u00a0f\u3000", None, "f"),
-        ("f.<locals>.g", None, "f.g"),
-        ("f.<locals>.<locals>.g", None, "f.g"),
-        ("f.<locals>", None, "f"),
-        ("f.<locals>.<locals>", None, "f"),
-        ("<locals>.f", None, "f"),
-        ("f.<lambda>", None, "f.<lambda>"),
-        ("f.my<locals>.g", None, "f.my<locals>.g"),
-        ("pkg.__init__", None, "pkg"),
-        ("pkg.__init__.__init__", None, "pkg"),
-        ("pkg.__init__.f", None, "pkg.__init__.f"),
-        ("__init__", None, "__init__"),
-        ("f", "pkg.mod", "pkg.mod.f"),
-        ("f", "", "f"),
-        ("f", " ", "f"),
-        ("pkg.mod.f", "pkg.mod", "pkg.mod.f"),
-        ("pkg.mod", "pkg.mod", "pkg.mod"),
-        ("pkg.model", "pkg.mod", "pkg.mod.pkg.model"),
-        ("__init__", "pkg", "pkg"),
-        (".f", "pkg.mod", "pkg.f"),
-        ("..util.f", "pkg.sub.mod", "pkg.util.f"),
-        (".", "pkg.mod", "pkg"),
-        ("..f", "pkg.mod", None),
-        (".f", None, None),
-        ("", None, None),
-        ("<locals>.", None, None),
-        (" \t", "pkg", None),
-        (None, "pkg", None),
-        (None, None, None),
-    ],
-)
+@pytest.fixture(scope="module")
+def forms(spark: SparkSession) -> dict[tuple[str | None, str | None], str | None]:
+    """What becomes of every name below, in one query."""
+    frame = spark.createDataFrame([(name, module) for name, module, _ in QUALIFIED], "n STRING, m STRING")
+    rows = frame.select("n", "m", H.qname_normalize("n", "m").alias("q")).collect()
+    return {(row["n"], row["m"]): row["q"] for row in rows}
+
+
+QUALIFIED: list[tuple[str | None, str | None, str | None]] = [
+    ("f", None, "f"),
+    ("pkg.mod:Class.method", None, "pkg.mod.Class.method"),
+    (" pkg . mod : f ", None, "pkg.mod.f"),
+    ("\tpkg.f\n", None, "pkg.f"),
+    ("\u00a0f\u3000", None, "f"),
+    ("f.<locals>.g", None, "f.g"),
+    ("f.<locals>.<locals>.g", None, "f.g"),
+    ("f.<locals>", None, "f"),
+    ("f.<locals>.<locals>", None, "f"),
+    ("<locals>.f", None, "f"),
+    ("f.<lambda>", None, "f.<lambda>"),
+    ("f.my<locals>.g", None, "f.my<locals>.g"),
+    ("pkg.__init__", None, "pkg"),
+    ("pkg.__init__.__init__", None, "pkg"),
+    ("pkg.__init__.f", None, "pkg.__init__.f"),
+    ("__init__", None, "__init__"),
+    ("f", "pkg.mod", "pkg.mod.f"),
+    ("f", "", "f"),
+    ("f", " ", "f"),
+    ("pkg.mod.f", "pkg.mod", "pkg.mod.f"),
+    ("pkg.mod", "pkg.mod", "pkg.mod"),
+    ("pkg.model", "pkg.mod", "pkg.mod.pkg.model"),
+    ("__init__", "pkg", "pkg"),
+    (".f", "pkg.mod", "pkg.f"),
+    ("..util.f", "pkg.sub.mod", "pkg.util.f"),
+    (".", "pkg.mod", "pkg"),
+    ("..f", "pkg.mod", None),
+    (".f", None, None),
+    ("", None, None),
+    ("<locals>.", None, None),
+    (" \t", "pkg", None),
+    (None, "pkg", None),
+    (None, None, None),
+    ("f", " pkg . mod ", "pkg.mod.f"),
+    ("f", "pkg:mod", "pkg.mod.f"),
+    ("pkg.mod.f", "pkg:mod", "pkg.mod.f"),
+    ("pkg:mod:f", " pkg.mod\n", "pkg.mod.f"),
+    ("g", "pkg.f.<locals>", "pkg.f.g"),
+    ("f", "pkg.__init__", "pkg.f"),
+    ("pkg.f", "pkg.__init__", "pkg.f"),
+    (".f", "pkg.__init__", "pkg.f"),
+    ("..f", " pkg : sub . mod", "pkg.f"),
+    ("f", "<locals>.", "f"),
+    ("f", ".mod", None),
+]
+
+
+@pytest.mark.parametrize(("name", "module", "result"), QUALIFIED)
 def test_a_name_has_one_form(
-    spark: SparkSession, name: str | None, module: str | None, result: str | None
+    forms: dict[tuple[str | None, str | None], str | None],
+    name: str | None,
+    module: str | None,
+    result: str | None,
 ) -> None:
-    frame = spark.createDataFrame([(name, module)], "n STRING, m STRING")
-    assert frame.select(H.qname_normalize("n", "m")).collect()[0][0] == result
+    assert forms[name, module] == result
 
 
 @settings(max_examples=3)
@@ -169,6 +206,6 @@ def test_a_bare_null_is_a_missing_text(spark: SparkSession) -> None:
         "qname_normalize(NULL)",
         "qname_normalize(NULL, NULL)",
     )
-    for call in calls:
-        frame = spark.sql(f"SELECT {call}")
-        assert ([tuple(row) for row in frame.collect()], frame.dtypes[0][1]) == ([(None,)], "string")
+    frame = spark.sql(f"SELECT {', '.join(calls)}")
+    assert [tuple(row) for row in frame.collect()] == [(None, None, None, None)]
+    assert {kind for _, kind in frame.dtypes} == {"string"}

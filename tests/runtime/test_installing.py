@@ -89,8 +89,16 @@ def test_a_wrong_number_of_arguments_names_the_function(spark: SparkSession, cal
     ],
 )
 def test_what_a_call_cannot_have_is_an_error_that_names_it(spark: SparkSession, call: str, what: str) -> None:
-    with pytest.raises(AnalysisException, match=what):
+    with pytest.raises(AnalysisException, match=what) as caught:
         spark.sql(f"SELECT {call} FROM things")
+    assert f"`{call.partition('(')[0]}`" in str(caught.value)
+
+
+def test_no_plan_holds_a_class_of_ours(spark: SparkSession) -> None:
+    """No other class loader would know it."""
+    for definition in FUNCTIONS:
+        frame: Any = spark.sql(definition.examples[0].sql)
+        assert '"class":"headwater' not in frame._jdf.queryExecution().analyzed().toJSON()
 
 
 # --- where calls can stand -----------------------------------------------------------------------------

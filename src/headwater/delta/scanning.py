@@ -203,9 +203,8 @@ def _from_git(root: Path) -> _Paths | None:
     if top is None or program is None:
         return None
     told = _git(program, real, "rev-parse", "--show-toplevel").stdout.removesuffix(b"\n")
-    if told != os.fsencode(
-        top
-    ):  # a broken repository inside another, or a configuration that names another folder
+    if told != os.fsencode(top):
+        # A broken repository inside another, or a configuration that names another folder.
         shown = told.decode("utf-8", "replace") or "nothing"
         raise _GitFailed(f"git lists {shown} in place of {top}; check {top / '.git'}")
     tracked = _git(program, real, *_GIT_TRACKED).stdout.split(b"\0")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, all_given, define, given
-from headwater.functions.guards import as_condition
+from headwater.functions.guards import unless_condition
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -101,5 +101,5 @@ def collect_set_sorted(value: ColumnOrName) -> Column:
 )
 def count_if_det(condition: ColumnOrName) -> Column:
     """How many rows meet the condition; one that is missing does not."""
-    met = as_condition(given(condition), "count_if_det: condition")
-    return F.count(F.when(F.coalesce(met, F.lit(False)), F.lit(1)))
+    guard = unless_condition(given(condition), "count_if_det: condition")
+    return F.count(F.when(F.coalesce(guard, given(condition), F.lit(False)), F.lit(1)))

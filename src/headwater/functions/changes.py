@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, define, given
-from headwater.functions.guards import as_text
+from headwater.functions.guards import as_text, unless_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import Column
 
 _TAGS = ("cdf", "incremental", "delta")
 _ORDER = ("update_preimage", "delete", "insert", "update_postimage")
 
 
-def _known(change_type: Column, answer: Column) -> Column:
+def _known(given_type: object, function: str, answer: Callable[[Column], Column]) -> Column:
+    change_type = as_text(given(given_type))
     wrong = F.raise_error(F.concat(F.lit("no change of a change feed is called "), change_type))
-    return F.when(change_type.isNull(), F.lit(None)).when(change_type.isin(*_ORDER), answer).otherwise(wrong)
+    known = F.when(change_type.isin(*_ORDER), answer(change_type)).otherwise(wrong)
+    guard = unless_text(given(given_type), f"{function}: change_type")
+    return F.coalesce(guard, F.when(change_type.isNotNull(), known))
 
 
 @define(
@@ -37,9 +42,8 @@ def cdf_change_rank(change_type: ColumnOrName) -> Column:
 
     Of several changes of one key in one version, the one with the highest rank is how the key is afterwards.
     """
-    column = as_text(given(change_type), "cdf_change_rank: change_type")
-    rank = F.array_position(F.array(*[F.lit(each) for each in _ORDER]), column).cast("int") - 1
-    return _known(column, rank)
+    order = F.array(*[F.lit(each) for each in _ORDER])
+    return _known(change_type, "cdf_change_rank", lambda each: F.array_position(order, each).cast("int") - 1)
 
 
 @define(
@@ -52,8 +56,7 @@ def cdf_change_rank(change_type: ColumnOrName) -> Column:
 )
 def cdf_is_upsert(change_type: ColumnOrName) -> Column:
     """Whether the row is there after the change: an insert, or the new image of an update."""
-    column = as_text(given(change_type), "cdf_is_upsert: change_type")
-    return _known(column, column.isin("insert", "update_postimage"))
+    return _known(change_type, "cdf_is_upsert", lambda each: each.isin("insert", "update_postimage"))
 
 
 @define(
@@ -66,5 +69,4 @@ def cdf_is_upsert(change_type: ColumnOrName) -> Column:
 )
 def cdf_is_delete(change_type: ColumnOrName) -> Column:
     """Whether the row is gone after the change: a delete. The old image of an update is not one."""
-    column = as_text(given(change_type), "cdf_is_delete: change_type")
-    return _known(column, column == "delete")
+    return _known(change_type, "cdf_is_delete", lambda each: each == "delete")

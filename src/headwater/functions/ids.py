@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, Value, all_given, define, given
-from headwater.functions.guards import TEXTS, WHOLE_NUMBERS, as_text
+from headwater.functions.guards import TEXTS, WHOLE_NUMBERS, as_text, unless_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -38,25 +38,32 @@ def hash_of_parts(parts: tuple[Column, ...], digits: int) -> Column:
             F.lit("; parts are STRING, whole numbers, BOOLEAN or DATE: cast it to one of them"),
         )
         wrong = F.when(kind.isin(*_PARTS), wrong).otherwise(F.raise_error(complaint))
-    text = F.concat(*[_written(part) for part in parts])
-    hashed = F.when(parts[0].isNotNull(), F.substr(F.sha2(text, 256), F.lit(1), F.lit(digits)))
-    return F.coalesce(wrong, hashed)
+    texts = [written(part, _letter(part)) for part in parts]
+    return F.coalesce(wrong, F.when(parts[0].isNotNull(), hash_of_texts(texts, digits)))
 
 
-def _written(part: Column) -> Column:
-    kind = F.typeof(part)
-    letter = (
-        F.when(kind.isin(*TEXTS), "s").when(kind == "boolean", "b").when(kind == "date", "d").otherwise("i")
-    )
+def hash_of_texts(texts: list[Column], digits: int) -> Column:
+    """So many hex digits of the sha256 of written parts."""
+    return F.substr(F.sha2(F.concat(*texts), 256), F.lit(1), F.lit(digits))
+
+
+def written(part: Column, letter: Column) -> Column:
+    """A part as it is hashed: the letter of its kind, its length and its text."""
     text = part.cast("string")
     length = F.length(text).cast("string")
     return F.when(part.isNull(), "~").otherwise(F.concat(letter, length, F.lit(":"), text))
 
 
+def _letter(part: Column) -> Column:
+    """The first of its type's name, and i for all whole numbers."""
+    kind = F.regexp_replace(F.typeof(part), F.lit("^(tiny|small|big)int$"), F.lit("int"))
+    return F.substr(kind, F.lit(1), F.lit(1))
+
+
 def _prefixed(prefix: Column, hashed: Column) -> Column:
-    fits = prefix.rlike(r"\A[a-z][a-z0-9_]*\z")
+    fits = as_text(prefix).rlike(r"\A[a-z][a-z0-9_]*\z")
     wrong = F.raise_error(F.lit("the prefix of an id is a word of small letters, digits and underscores"))
-    return F.when(fits, F.concat(prefix, F.lit(":"), hashed)).otherwise(wrong)
+    return F.when(fits, F.concat(as_text(prefix), F.lit(":"), hashed)).otherwise(wrong)
 
 
 @define(
@@ -74,8 +81,8 @@ def stable_id_parts(prefix: Value, part: ColumnOrName, *parts: ColumnOrName) -> 
     part counts as such; if the first one is missing there is no id. The prefix is a word of small letters,
     digits and underscores.
     """
-    word = as_text(given(prefix), "stable_id_parts: prefix")
-    return _prefixed(word, hash_of_parts((given(part), *all_given(parts)), 32))
+    made = _prefixed(given(prefix), hash_of_parts((given(part), *all_given(parts)), 32))
+    return F.coalesce(unless_text(given(prefix), "stable_id_parts: prefix"), made)
 
 
 @define(
@@ -85,8 +92,8 @@ def stable_id_parts(prefix: Value, part: ColumnOrName, *parts: ColumnOrName) -> 
 )
 def prefixed_hash_parts64(prefix: Value, part: ColumnOrName, *parts: ColumnOrName) -> Column:
     """Like `stable_id_parts` with 64 bits: short, for buckets and joins; not for identity."""
-    word = as_text(given(prefix), "prefixed_hash_parts64: prefix")
-    return _prefixed(word, hash_of_parts((given(part), *all_given(parts)), 16))
+    made = _prefixed(given(prefix), hash_of_parts((given(part), *all_given(parts)), 16))
+    return F.coalesce(unless_text(given(prefix), "prefixed_hash_parts64: prefix"), made)
 
 
 @define(

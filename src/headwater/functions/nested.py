@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, Value, all_given, define, given
-from headwater.functions.guards import WHOLE_NUMBERS, guarded
+from headwater.functions.guards import WHOLE_NUMBERS, unless
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -40,15 +40,18 @@ def map_get_default(map: ColumnOrName, key: Value, default: Value) -> Column:  #
     """
     entries, wanted, other = given(map), given(key), given(default)
     keys, kind = F.typeof(F.element_at(F.map_keys(entries), F.lit(1))), F.typeof(wanted)
-    alike = (kind == keys) | (kind.isin(*WHOLE_NUMBERS) & keys.isin(*WHOLE_NUMBERS))
-    found = F.try_element_at(
-        entries, guarded(wanted, alike, "map_get_default: key is of the map's keys' type")
-    )
-    values, given_kind = F.typeof(found), F.typeof(other)
-    numbers = values.rlike(_NUMBER) & given_kind.rlike(_NUMBER)
+    found = F.try_element_at(entries, wanted)
+    values, other_kind = F.typeof(found), F.typeof(other)
+    alike = kind.isin(keys, "void") | (kind.isin(*WHOLE_NUMBERS) & keys.isin(*WHOLE_NUMBERS))
     kept = F.typeof(F.coalesce(found, other)) == values
-    fits = (given_kind == values) | (kept & (numbers | given_kind.isin(*_EMPTIES)))
-    return F.coalesce(found, guarded(other, fits, "map_get_default: default is of the map's values' type"))
+    numbers = values.rlike(_NUMBER) & other_kind.rlike(_NUMBER)
+    fits = other_kind.isin(values, "void") | (kept & (numbers | other_kind.isin(*_EMPTIES)))
+    return F.coalesce(
+        unless(alike, wanted, "map_get_default: key has the type of the map's keys"),
+        unless(fits, other, "map_get_default: default has the type of the map's values"),
+        found,
+        other,
+    )
 
 
 @define(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from headwater.functions.builtins import F
 from headwater.functions.definition import ColumnOrName, Value, define, given
-from headwater.functions.guards import TEXTS, WHOLE_NUMBERS, as_text, guarded
-from headwater.functions.ids import hash_of_parts
+from headwater.functions.guards import TEXTS, WHOLE_NUMBERS, as_text, unless_one_of, unless_text
+from headwater.functions.ids import hash_of_texts, written
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -21,15 +21,17 @@ _UNITS = ("byte", "char", "utf16")
 _SPANS = tuple(f"struct<bstart:bigint,bend:bigint,unit:{text}>" for text in TEXTS)
 
 
-def _span(value: object, wanted: str) -> Column:
+def _span(value: object) -> Column:
     """A span as it is; a bare NULL becomes one that is missing."""
-    span = guarded(given(value), F.typeof(given(value)).isin(*_SPANS), f"{wanted} is a SPAN")
-    return F.coalesce(span, F.lit(None).cast(_SPANS[0]))
+    return F.coalesce(given(value), F.lit(None).cast(_SPANS[0]))
 
 
-def _bound(value: object, wanted: str) -> Column:
-    whole = F.typeof(given(value)).isin(*WHOLE_NUMBERS)
-    return guarded(given(value), whole, f"{wanted}: the bounds of a span are whole numbers")
+def _unless_span(value: object, wanted: str) -> Column:
+    return unless_one_of(_SPANS, given(value), f"{wanted} is a SPAN")
+
+
+def _unless_whole(bound: Column, wanted: str) -> Column:
+    return unless_one_of(WHOLE_NUMBERS, bound, f"{wanted}: the bounds of a span are whole numbers")
 
 
 def _comparable(one: Column, two: Column, answer: Column) -> Column:
@@ -54,8 +56,7 @@ def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") ->
     SPAN is short for STRUCT<bstart: BIGINT, bend: BIGINT, unit: STRING>.
     Bounds are whole numbers, not negative and not the wrong way round: anything else is an error.
     """
-    start, end = _bound(bstart, "span_make: bstart"), _bound(bend, "span_make: bend")
-    measure = as_text(given(unit), "span_make: unit")
+    start, end, measure = given(bstart), given(bend), as_text(given(unit))
     made = F.named_struct(
         F.lit("bstart"), start.cast("bigint"), F.lit("bend"), end.cast("bigint"), F.lit("unit"), measure
     )
@@ -67,10 +68,13 @@ def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") ->
         F.lit(" in "),
         measure,
     )
-    return (
+    return F.coalesce(
+        _unless_whole(start, "span_make: bstart"),
+        _unless_whole(end, "span_make: bend"),
+        unless_text(given(unit), "span_make: unit"),
         F.when(start.isNull() | end.isNull() | measure.isNull(), F.lit(None))
         .when((start >= 0) & (end >= start) & measure.isin(*_UNITS), made)
-        .otherwise(F.raise_error(shown))
+        .otherwise(F.raise_error(shown)),
     )
 
 
@@ -81,8 +85,8 @@ def span_make(bstart: ColumnOrName, bend: ColumnOrName, unit: Value = "byte") ->
 )
 def span_len(span: ColumnOrName) -> Column:
     """How many units a span covers."""
-    column = _span(span, "span_len: span")
-    return column["bend"] - column["bstart"]
+    column = _span(span)
+    return F.coalesce(_unless_span(span, "span_len: span"), column["bend"] - column["bstart"])
 
 
 @define(
@@ -95,10 +99,14 @@ def span_len(span: ColumnOrName) -> Column:
 )
 def span_overlaps(one: ColumnOrName, two: ColumnOrName) -> Column:
     """Whether two spans have a unit in common; an empty span has none. Null if either is missing."""
-    left, right = _span(one, "span_overlaps: one"), _span(two, "span_overlaps: two")
+    left, right = _span(one), _span(two)
     filled = (left["bstart"] < left["bend"]) & (right["bstart"] < right["bend"])
     crossing = (left["bstart"] < right["bend"]) & (right["bstart"] < left["bend"])
-    return _comparable(left, right, filled & crossing)
+    return F.coalesce(
+        _unless_span(one, "span_overlaps: one"),
+        _unless_span(two, "span_overlaps: two"),
+        _comparable(left, right, filled & crossing),
+    )
 
 
 @define(
@@ -111,9 +119,13 @@ def span_overlaps(one: ColumnOrName, two: ColumnOrName) -> Column:
 )
 def span_contains(outer: ColumnOrName, inner: ColumnOrName) -> Column:
     """Whether the inner span begins and ends within the outer one. Null if either is missing."""
-    wide, narrow = _span(outer, "span_contains: outer"), _span(inner, "span_contains: inner")
+    wide, narrow = _span(outer), _span(inner)
     within = (wide["bstart"] <= narrow["bstart"]) & (narrow["bend"] <= wide["bend"])
-    return _comparable(wide, narrow, within)
+    return F.coalesce(
+        _unless_span(outer, "span_contains: outer"),
+        _unless_span(inner, "span_contains: inner"),
+        _comparable(wide, narrow, within),
+    )
 
 
 @define(
@@ -129,10 +141,16 @@ def span_id(repo_id: ColumnOrName, path: ColumnOrName, span: ColumnOrName) -> Co
 
     The unit is no part of it, so the span must be in bytes: another unit is an error.
     """
-    place = _span(span, "span_id: span")
-    home, file = as_text(given(repo_id), "span_id: repo_id"), as_text(given(path), "span_id: path")
-    hashed = hash_of_parts((home, file, place["bstart"], place["bend"]), 32)
+    place = _span(span)
+    texts = [written(as_text(given(each)), F.lit("s")) for each in (repo_id, path)]
+    bounds = [written(place[each], F.lit("i")) for each in ("bstart", "bend")]
+    hashed = F.when(given(repo_id).isNotNull(), hash_of_texts([*texts, *bounds], 32))
     unit = F.coalesce(place["unit"], F.lit("no unit"))
     wrong = F.raise_error(F.concat(F.lit("span_id: a span with an id is in bytes, not in "), unit))
     identity = F.when(unit == "byte", F.concat(F.lit("span:"), hashed)).otherwise(wrong)
-    return F.when(place.isNotNull(), identity)
+    return F.coalesce(
+        unless_text(given(repo_id), "span_id: repo_id"),
+        unless_text(given(path), "span_id: path"),
+        _unless_span(span, "span_id: span"),
+        F.when(place.isNotNull(), identity),
+    )

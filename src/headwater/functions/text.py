@@ -13,7 +13,7 @@ from pyspark.sql.types import StringType
 
 from headwater.functions.builtins import F, call_arrow
 from headwater.functions.definition import ColumnOrName, Value, define, given
-from headwater.functions.guards import as_condition, as_text
+from headwater.functions.guards import as_text, unless_condition, unless_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -56,11 +56,17 @@ def utf8_normalize(text: ColumnOrName, form: Value = "NFKC", casefold: Value = F
     Spark has no such function: Python workers run it, with the Unicode tables of their Python. The planner
     cannot look into it, so filter first.
     """
-    shape = as_text(given(form), "utf8_normalize: form")
+    shape = as_text(given(form))
     wrong = F.raise_error(F.concat(F.lit("no Unicode form is called "), shape))
     known = F.when(shape.isNull() | shape.isin(*_FORMS), shape).otherwise(wrong)
-    folds = as_condition(given(casefold), "utf8_normalize: casefold")
-    return call_arrow(normalized, StringType(), as_text(given(text), "utf8_normalize: text"), known, folds)
+    # Guards stand before the worker's arguments: it has run before anything around it is asked.
+    return call_arrow(
+        normalized,
+        StringType(),
+        F.coalesce(unless_text(given(text), "utf8_normalize: text"), as_text(given(text))),
+        F.coalesce(unless_text(given(form), "utf8_normalize: form"), known),
+        F.coalesce(unless_condition(given(casefold), "utf8_normalize: casefold"), given(casefold)),
+    )
 
 
 @define(
@@ -73,8 +79,10 @@ def utf8_normalize(text: ColumnOrName, form: Value = "NFKC", casefold: Value = F
 )
 def utf8_null_if_blank(text: ColumnOrName) -> Column:
     """The text as it is, or null if it is empty or white space only."""
-    column = as_text(given(text), "utf8_null_if_blank: text")
-    return F.when(column.rlike(_FILLED), column)
+    column = as_text(given(text))
+    return F.coalesce(
+        unless_text(given(text), "utf8_null_if_blank: text"), F.when(column.rlike(_FILLED), column)
+    )
 
 
 @define(
@@ -94,11 +102,7 @@ def qname_normalize(name: ColumnOrName, module: ColumnOrName | None = None, lang
     nothing is left, for one that climbs out of its module, below a module that has leading dots itself, and
     without a language. The only language is `python`.
     """
-    text, tongue = (
-        as_text(given(name), "qname_normalize: name"),
-        as_text(given(lang), "qname_normalize: lang"),
-    )
-    within = _dotted(as_text(given(module), "qname_normalize: module"))
+    text, tongue, within = as_text(given(name)), as_text(given(lang)), _dotted(as_text(given(module)))
     plain, place = _dotted(text), F.when(within != "", within)
     # A package's own file is a step to climb from, and no step in a name.
     steps, home = F.split(place, r"\."), _without_init(place)
@@ -112,7 +116,13 @@ def qname_normalize(name: ColumnOrName, module: ColumnOrName | None = None, lang
     shaped = _without_init(F.when(climbs > 0, relative).otherwise(absolute))
     wrong = F.raise_error(F.concat(F.lit("names of this language are not known: "), tongue))
     known = F.when(tongue != "python", wrong).when(tongue.isNotNull(), F.lit(True))
-    return F.when(known & text.rlike(_FILLED) & (shaped != "") & ~F.startswith(shaped, F.lit(".")), shaped)
+    named = known & text.rlike(_FILLED) & shaped.rlike(r"\A[^.]")
+    return F.coalesce(
+        unless_text(given(name), "qname_normalize: name"),
+        unless_text(given(module), "qname_normalize: module"),
+        unless_text(given(lang), "qname_normalize: lang"),
+        F.when(named, shaped),
+    )
 
 
 def _dotted(text: Column) -> Column:

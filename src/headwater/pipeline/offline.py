@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pyspark import cloudpickle
 
 from headwater.errors import NotInAView
+from headwater.functions import marking
 from headwater.pipeline.modules import names_pickled_by_value
 from headwater.pipeline.offline_client import SESSION_ID, OfflineClient, SchemaSource
 from headwater.pipeline.offline_mode import BuildingSession, engine_mode, offline_mode
@@ -64,7 +65,7 @@ def resume_offline(
     session.schemas.asked = schemas
     if settings is not None:
         session.settle(settings)
-    with offline_mode(session):
+    with offline_mode(session), marking():
         yield
 
 
