@@ -199,11 +199,11 @@ class ProjectNotFound(UsageError):
     """Neither a project nor a repository where one was expected."""
 
     code: ClassVar[str] = "HW-CONFIG-005"
-    says: ClassVar[str] = (
-        "{path} is no project and no repository: it has no headwater.toml and no Python files"
-    )
-    advises: ClassVar[str] = "Make one with: headwater init {path}"
+    says: ClassVar[str] = "{path} is no project and no repository: {complaint}"
+    advises: ClassVar[str] = "{remedy}"
     path: str
+    complaint: str
+    remedy: str
 
 
 @dataclass(kw_only=True, eq=False)
@@ -703,7 +703,7 @@ class ResultClosed(QueryError):
     """A result was read further after it had been closed."""
 
     code: ClassVar[str] = "HW-QUERY-007"
-    says: ClassVar[str] = "this result is closed; its rows were not read to the end"
+    says: ClassVar[str] = "this result is closed: it was read to its end, or closed before"
     advises: ClassVar[str] = "Read it within its `with` block, or ask again."
 
 

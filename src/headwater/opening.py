@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg import graph_name, has_python_files, python_graph
 from headwater.delta import ScanOptions
-from headwater.errors import ProjectNotFound
-from headwater.pipeline import PROJECT_FILE, packaged_project, read_project
+from headwater.pipeline import PROJECT_FILE, packaged_project, project_not_found, read_project
 from headwater.run import Project
 
 if TYPE_CHECKING:
@@ -51,8 +50,9 @@ def open_project(
     is_project = (root / PROJECT_FILE).exists()
     if is_project and not graph:
         return Project(read_project(root), warehouse=warehouse, profile=profile, settings=settings)
-    if not root.is_dir() or not has_python_files(ScanOptions().paths_below(root)):
-        raise ProjectNotFound(path=str(path))
+    was_built = (root / ".headwater" / "runs").is_dir()  # what a run left can be asked, whatever became of it
+    if not root.is_dir() or not (was_built or has_python_files(ScanOptions().paths_below(root))):
+        raise project_not_found(root)
     name = graph_name(root)
     declare = partial(python_graph, name)
     if not is_project:

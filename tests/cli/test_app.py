@@ -40,7 +40,7 @@ def test_the_version_is_the_packages(headwater: Run) -> None:
         (("biuld",), "No such command"),
         (("init",), "Missing"),
         (("build", "--set", "nonsense"), "KEY=VALUE"),
-        (("build", "/nowhere/at/all"), "headwater.toml"),
+        (("build", "/nowhere/at/all"), "it is not there"),
         (("doctor", "--profile", "nope"), "no profile named 'nope'"),
         (("doctor", "--set", "shufle_partitions=2"), "shuffle_partitions"),
     ],

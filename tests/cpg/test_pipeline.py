@@ -258,7 +258,7 @@ def test_the_tutorial_is_true(tmp_path: Path, runtime: SessionRuntime) -> None:
     made = {table.name: str(table.rows) for table in project.build().tables}
     assert made == dict(re.findall(r"^(\w+) +built +0 +(\d+) +new$", page, re.MULTILINE))
     asked = re.findall(r'^\$ headwater query "([^"]+)" shop\n(.*?)\n1 row$', page, re.MULTILINE | re.DOTALL)
-    assert len(asked) == 3
+    assert len(asked) == 4
     for sql, shown in asked:
         with project.query(sql) as result:
             (row,) = result.read_all().to_pylist()

@@ -133,3 +133,25 @@ def test_a_worker_that_is_not_told_where_files_lie_says_so(monkeypatch: pytest.M
     run = extraction(words, "texts", SCHEMA.serialize().to_pybytes(), "1")
     with pytest.raises(FileChanged, match="where the files of 'texts' lie"):
         list(run(iter([])))
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ({"wrds": ["x"]}, "no column 'wrds'"),
+        ({"path": "x"}, "no column 'path'"),
+        ({"words": "x"}, "column 'words'"),
+        ({"words": [1]}, "column 'words'"),
+        ({"size": 7.9}, "not 7.9"),
+        ({"size": 2**40}, "column 'size'"),
+        (None, "NoneType"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_the_files_error(tmp_path: Path, made: Any, words: str) -> None:
+    schema = SCHEMA.append(pa.field("size", pa.int32()))
+    (tmp_path / "a.txt").write_text("x")
+    run = extraction(lambda _path, _content: made, "texts", schema.serialize().to_pybytes(), "1")
+    batch = pa.RecordBatch.from_pylist([listed(tmp_path / "a.txt")])
+    (row,) = [row for each in run(iter([batch])) for row in each.to_pylist()]
+    assert words in row["extract_error"]
+    assert row["words"] is None

@@ -11,7 +11,7 @@ import pytest
 import headwater
 from headwater.artifacts import read_manifest
 from headwater.delta import find_head
-from headwater.errors import InvalidSetting, NotInAView, SourceChanged, SourceUnreadable, ViewRaised
+from headwater.errors import InvalidSetting, NotInAView, SourceChanged, SourceUnreadable
 
 if TYPE_CHECKING:
     from headwater.run import Progress, RunOutcome
@@ -137,6 +137,7 @@ def test_a_query_shows_the_files_and_no_place_on_this_machine(folder: Path) -> N
         ('files="texts"', 'files="words"', InvalidSetting, 'format="files"'),
         ('format="files"', 'format="text"', InvalidSetting, 'format="files"'),
         ("words INT,", "words INTEGERS,", headwater.HeadwaterError, "INTEGERS"),
+        ("words INT,", "words INT, Path STRING,", InvalidSetting, "besides"),
     ],
 )
 def test_what_does_not_fit_is_a_typed_error_before_anything_is_written(
@@ -157,12 +158,17 @@ def test_only_a_plain_function_is_an_extractor() -> None:
         headwater.extractor(files="texts", schema="n INT", name="n")(len)
 
 
-def test_a_function_that_returns_no_such_column_leaves_it_empty_and_a_wrong_type_is_an_error(
-    folder: Path,
-) -> None:
-    view = folder / "views" / "v.py"
-    view.write_text(view.read_text().replace('"words": count(content.decode())', '"words": "many"'))
-    outcome = headwater.open(folder, settings=SETTINGS).build()
-    assert outcome.error is not None
-    assert "counts" in [table.name for table in outcome.tables if table.action == "failed"]
-    assert not isinstance(outcome.error, ViewRaised)
+def test_moments_are_in_utc(project_folder: MakeProject, runtime: SessionRuntime) -> None:
+    text = (
+        "import headwater\nfrom datetime import datetime\n"
+        'headwater.source("texts", path="data", format="files")\n'
+        '@headwater.extractor(files="texts", schema="at TIMESTAMP")\n'
+        "def moments(path, content):\n    return {'at': datetime(2024, 2, 29, 12)}\n"
+    )
+    folder = project_folder(v_py=text)
+    (folder / "data").mkdir()
+    (folder / "data" / "a").touch()
+    build(folder)
+    with runtime.checkout() as session:
+        frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "moments"))
+        assert frame.selectExpr("CAST(at AS STRING)").collect()[0][0] == "2024-02-29 12:00:00"

@@ -307,7 +307,10 @@ def test_the_session_goes_back_when_the_rows_are_read_or_the_result_is_closed(bu
     read = opened(built).query("SELECT * FROM totals")
     assert sum(batch.num_rows for batch in read) == 2
     assert read._session._spark is None
-    assert list(read) == []
+    with pytest.raises(ResultClosed):
+        list(read)
+    with pytest.raises(ResultClosed):
+        read.read_all()
     left = opened(built).query("SELECT id FROM range(0, 100000, 1, 2)")
     with left:
         assert next(iter(left)).num_rows == 10000

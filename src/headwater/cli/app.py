@@ -76,7 +76,9 @@ def main() -> NoReturn:
         defect.__cause__ = error
         code = _report(defect)
     if code == INTERRUPTED:  # typer makes this code of a Ctrl-C, too
-        sys.stderr.write("Stopped. No table is half written; build again to go on.\n")
+        is_build = sys.argv[1:2] == ["build"]
+        words = " No table is half written; build again to go on." if is_build else ""
+        sys.stderr.write(f"Stopped.{words}\n")
     sys.exit(code if isinstance(code, int) else 0)
 
 

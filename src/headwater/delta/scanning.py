@@ -71,6 +71,7 @@ _OUTSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|$)")
 _ASK_GIT = "make a fresh clone, or, if you trust the repository, mend what `git status` says there"
 _MOST_NAMED = 3
 _OTHER_REPOSITORY = "it is another repository"
+_LINKED_FOLDER = "it is a symbolic link"
 _NAMES = ("path", "size_bytes", "content_sha256", "skip_reason")
 _BYTES_PER_PARTITION = 1_000_000
 
@@ -190,6 +191,8 @@ def _walked(root: Path, closed: dict[str, str]) -> Iterator[str]:
             continue
         for each, is_folder in zip(entries, are_folders, strict=True):
             if not is_folder:
+                if each.is_symlink() and each.is_dir():
+                    closed[folder + each.name] = _LINKED_FOLDER
                 yield folder + each.name
             elif each.name not in _LEFT_OUT:
                 waiting.append(f"{folder}{each.name}/")

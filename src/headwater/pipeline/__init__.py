@@ -5,6 +5,7 @@ extractor                  the decorator for functions of files
 FILE_COLUMNS               what a source of files tells of each
 root_property, FileChanged where its files lie, and what a worker says of one that is not as pinned
 packaged_project           a pipeline that comes with a package -> ProjectConfig
+project_not_found          what is wrong with a path that is neither project nor repository
 read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig
 open_definitions           the definition files, imported -> LoadedProject
 build_plan                 one function -> PlanBytes
@@ -17,7 +18,13 @@ from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import extractor, source, table, view
 from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
 from headwater.pipeline.loading import LoadedProject, open_definitions
-from headwater.pipeline.project import PROJECT_FILE, ProjectConfig, packaged_project, read_project
+from headwater.pipeline.project import (
+    PROJECT_FILE,
+    ProjectConfig,
+    packaged_project,
+    project_not_found,
+    read_project,
+)
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 __all__ = [
@@ -37,6 +44,7 @@ __all__ = [
     "extractor",
     "open_definitions",
     "packaged_project",
+    "project_not_found",
     "read_project",
     "root_property",
     "source",

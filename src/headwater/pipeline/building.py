@@ -195,7 +195,16 @@ class _Building:
                 key="files", value=repr(definition.files), expected=expected, origin=definition.origin
             )
         columns = f"{ROW_COLUMNS}, {definition.schema}"
-        schema = to_arrow_schema(_schema(columns)).serialize().to_pybytes()
+        own = {same_name(field.name) for field in _schema(definition.schema).fields}
+        for field in _schema(ROW_COLUMNS).fields:
+            if field.name in own:
+                raise InvalidSetting(
+                    key="schema",
+                    value=repr(field.name),
+                    expected="columns besides those that every extractor's table has",
+                    origin=definition.origin,
+                )
+        schema = to_arrow_schema(_schema(columns), timezone="UTC").serialize().to_pybytes()
         listed = self._session.table(definition.files)
         # What every source of files has; pyspark would ask, and start the engine for it.
         cast("Any", listed)._cached_schema = _schema(FILE_COLUMNS)

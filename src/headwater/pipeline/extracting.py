@@ -28,6 +28,7 @@ FILE_COLUMNS = "path STRING, size_bytes BIGINT, content_sha256 STRING, skip_reas
 # What an extractor's table has before the columns of its own.
 ROW_COLUMNS = f"{FILE_COLUMNS}, extract_error STRING"
 _FACTS = ("path", "size_bytes", "content_sha256", "skip_reason")
+_GIVEN = frozenset({*_FACTS, "extract_error"})
 # A batch ends after so many bytes of source: nested rows are many times as large.
 _BATCH_BYTES = 1_000_000
 _LONGEST_ERROR = 500
@@ -74,11 +75,12 @@ def _rows(
     batches: Iterator[pa.RecordBatch], function: Extract, root: Path, schema: bytes
 ) -> Iterator[pa.RecordBatch]:
     shape = pa.ipc.read_schema(pa.py_buffer(schema))
+    kinds = {field.name: field.type for field in cast("list[pa.Field[Any]]", list(shape))}
     rows: list[Mapping[str, object]] = []
     taken = 0
     for batch in batches:
         for file in batch.to_pylist():
-            rows.append(_row(file, function, root))
+            rows.append(_row(file, function, root, kinds))
             taken += file["size_bytes"] or 0
             if taken >= _BATCH_BYTES:
                 yield batch_of(rows, shape)
@@ -87,7 +89,9 @@ def _rows(
         yield batch_of(rows, shape)
 
 
-def _row(file: dict[str, Any], function: Extract, root: Path) -> Mapping[str, object]:
+def _row(
+    file: dict[str, Any], function: Extract, root: Path, kinds: Mapping[str, pa.DataType]
+) -> Mapping[str, object]:
     facts = {name: file[name] for name in _FACTS}
     if file["skip_reason"] is not None:
         return facts
@@ -98,9 +102,30 @@ def _row(file: dict[str, Any], function: Extract, root: Path) -> Mapping[str, ob
     if digest_of_bytes(content) != file["content_sha256"]:
         raise FileChanged(f"{file['path']} changed while the run went on")
     try:
-        return {**facts, **function(file["path"], content)}
-    except Exception as error:  # noqa: BLE001  one file must not end the run, whatever is wrong with it
+        return {**facts, **_checked(function(file["path"], content), kinds)}
+    except (Exception, SystemExit) as error:  # noqa: BLE001  one file must not end the run, whatever is wrong
         return facts | {"extract_error": f"{type(error).__name__}: {error}"[:_LONGEST_ERROR]}
+
+
+def _checked(values: Mapping[str, object], kinds: Mapping[str, pa.DataType]) -> Mapping[str, object]:
+    """The values, if each has a column that holds it as it is."""
+    for name, value in values.items():
+        if name not in kinds or name in _GIVEN:
+            message = f"the schema has no column '{name}'"
+            raise KeyError(message)
+        kind = kinds[name]
+        # Arrow would cut the one off, and take the other apart, without a word.
+        is_cut = isinstance(value, float) and pa.types.is_integer(kind)
+        if is_cut or (isinstance(value, str | bytes) and pa.types.is_list(kind)):
+            message = f"column '{name}' is {kind}, not {value!r}"
+            raise TypeError(message)
+        if not isinstance(value, pa.Array):
+            try:
+                pa.array([value], kind)
+            except pa.ArrowException as error:
+                message = f"column '{name}': {error}"
+                raise TypeError(message) from None
+    return values
 
 
 def batch_of(rows: list[Mapping[str, object]], schema: pa.Schema) -> pa.RecordBatch:

@@ -52,6 +52,18 @@ def packaged_project(root: Path, name: str, declare: Callable[[], None]) -> Proj
     )
 
 
+def project_not_found(path: Path) -> ProjectNotFound:
+    """The error for a path that is neither a project nor a repository, by what is there."""
+    if not path.exists():
+        complaint, remedy = "it is not there", f"Make a project with: headwater init {path}"
+    elif not path.is_dir():
+        complaint, remedy = "it is a file", f"Name its folder: {path.parent}"
+    else:
+        complaint = "it has no headwater.toml and no Python files"
+        remedy = "Name a folder that has, or make a project in a new one: headwater init DIR"
+    return ProjectNotFound(path=str(path), complaint=complaint, remedy=remedy)
+
+
 def read_project(path: Path) -> ProjectConfig:
     """The project at `path`.
 
@@ -64,7 +76,7 @@ def read_project(path: Path) -> ProjectConfig:
     try:
         text = file.read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        raise ProjectNotFound(path=str(path)) from None
+        raise project_not_found(path) from None
     except (UnicodeDecodeError, OSError) as error:
         raise ConfigSyntax(detail=str(error), origin=Origin(str(file))) from error
     source = TomlSource(path=str(file), text=text)

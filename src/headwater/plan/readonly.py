@@ -18,7 +18,8 @@ from py4j.java_collections import JavaArray
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame
 
-from headwater.errors import HeadwaterError, NotReadOnly, NotResolved, SqlSyntax
+from headwater.errors import FunctionDisabled, HeadwaterError, NotReadOnly, NotResolved, SqlSyntax
+from headwater.functions import find_function
 from headwater.names import same_name
 from headwater.origin import Origin
 from headwater.plan.reviewed import (
@@ -283,7 +284,12 @@ class _ParsedLook(_Look):
             self._functions = names - frozenset(DENIED_FUNCTIONS)
         return self._functions
 
-    def _unknown_function(self, name: str) -> NotResolved:
+    def _unknown_function(self, name: str) -> NotResolved | FunctionDisabled:
+        definition = find_function(name)
+        if definition is not None:
+            disabled = self.session.runtime.identity.functions.disabled
+            family = next(tag for tag in definition.tags if tag in disabled)
+            return FunctionDisabled(view="the query", function=definition.name, family=family)
         near = difflib.get_close_matches(same_name(name), sorted(self._callable()), n=1)
         hint = f"Did you mean '{near[0]}'? " if near else ""
         return NotResolved(detail=f"there is no function '{name}'", hint=hint)
@@ -362,6 +368,11 @@ def _refusal_of(name: str) -> NotReadOnly:
             return NotReadOnly(found="a version or time (AS OF)", remedy=words)
         case "PlanWithUnresolvedIdentifier":
             return NotReadOnly(found="IDENTIFIER(...)", remedy="Write the name itself.")
+        case "DescribeRelation" | "ShowTables" | "ShowColumns":
+            words = (
+                "SELECT * FROM a name with --limit 0 shows its columns; a name that is not there, all names."
+            )
+            return NotReadOnly(found="a command that describes names", remedy=words)
         case "ScriptTransformation":
             return NotReadOnly(found="a program to run (TRANSFORM ... USING)")
         case _:

@@ -111,15 +111,18 @@ class QueryResult:
             EngineFailed: the query failed on the way.
             ResultClosed: the result was closed before its end.
         """
+        self._check_open()
         return iter(self._reader)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Arrow's C stream interface: hands the batches that have not been read yet to another library."""
+        self._check_open()
         reader: Any = self._reader
         return reader.__arrow_c_stream__(requested_schema)
 
     def read_all(self) -> pa.Table:
-        """All rows that have not been read yet, in memory at once."""
+        """All rows that have not been read yet, in memory at once; ResultClosed if it was read to its end."""
+        self._check_open()
         return self._reader.read_all()
 
     def close(self) -> None:
