@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidName
-from headwater.names import TablePin, check_name, same_name
+from headwater.names import TablePin, check_name, near_hint, near_name, same_name
 
 
 @pytest.mark.parametrize("name", ["orders", "Orders2", "a", "x" * 128])
@@ -47,3 +47,10 @@ def test_pins_sort_by_name_then_place_then_version() -> None:
         for name, version in (("b", 0), ("a", 1), ("a", 0))
     ]
     assert [(pin.name, pin.version) for pin in sorted(pins)] == [("a", 0), ("a", 1), ("b", 0)]
+
+
+def test_a_near_name_is_asked_for_and_a_far_one_is_not() -> None:
+    assert near_name("oders", ["orders", "customers"]) == "orders"
+    assert near_hint("oders", ["orders", "customers"]) == "Did you mean 'orders'? "
+    assert near_name("x", ["orders"]) is None
+    assert not near_hint("x", ["orders"])

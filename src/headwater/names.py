@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headwater.errors import InvalidName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
 _RESERVED = re.compile(r"(?i)hw_.*|run_manifest")
@@ -21,6 +26,18 @@ def check_name(name: str) -> str:
 def same_name(name: str) -> str:
     """The form under which two names are one."""
     return name.casefold()
+
+
+def near_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that somebody who wrote `name` may have meant; None if none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return near[0] if near else None
+
+
+def near_hint(name: str, known: Iterable[str]) -> str:
+    """The beginning of a next step: the near name as a question, or nothing."""
+    near = near_name(name, known)
+    return f"Did you mean '{near}'? " if near else ""
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)

@@ -5,7 +5,6 @@ Not here: the catalogue; the rows are the same that the reference page is made o
 
 from __future__ import annotations
 
-import difflib
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +16,7 @@ from headwater.cli.options import Debug, Json, NoColor, Quiet
 from headwater.cli.render import write_json
 from headwater.errors import InvalidSetting, WrongUsage
 from headwater.functions import FAMILIES, FunctionRow, function_rows, function_snapshot
+from headwater.names import near_name
 
 FunctionName = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="One function, shown with everything said about it.")
@@ -72,8 +72,8 @@ def _named(name: str, rows: list[FunctionRow]) -> FunctionRow:
         if wanted in {row.name, row.alias}:
             return row
     known = [each for row in rows for each in (row.name, row.alias) if each is not None]
-    near = difflib.get_close_matches(wanted, known, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    near = near_name(wanted, known)
+    hint = f"; did you mean '{near}'?" if near else ""
     raise WrongUsage(detail=f"there is no function '{name}'{hint}", command="headwater functions")
 
 

@@ -13,7 +13,7 @@ from pyspark.sql.connect.proto import base_pb2, relations_pb2
 
 from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
 from headwater.origin import Origin
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of
+from headwater.runtime import ENGINE_EXCEPTIONS, connect_planner, engine_error, failure_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -30,13 +30,10 @@ def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None
     Raises:
         SqlSyntax, AnalysisFailed: Spark does not understand the plan; with the user's line if there is one.
     """
-    jvm, connect = session.jvm, session.jvm.org.apache.spark.sql.connect
     try:
-        identity = str(jvm.java.util.UUID.randomUUID())
-        holder = connect.service.SessionHolder("headwater", identity, session.jvm_session)
-        planner = connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
+        planner = connect_planner(session.jvm, session.jvm_session)
         logical = planner.transformRelation(_message(session, plan).getRoot())
-        rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical)
+        rows = session.jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical)
         return DataFrame(rows, session.spark)
     except ENGINE_EXCEPTIONS as error:
         raise plan_error(error, view, origin) from error

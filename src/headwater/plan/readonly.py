@@ -8,9 +8,7 @@ Not here: where the names lead, and running anything.
 
 from __future__ import annotations
 
-import difflib
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -20,7 +18,7 @@ from pyspark.sql import DataFrame
 
 from headwater.errors import FunctionDisabled, HeadwaterError, NotReadOnly, NotResolved, SqlSyntax
 from headwater.functions import find_function
-from headwater.names import same_name
+from headwater.names import near_hint, same_name
 from headwater.origin import Origin
 from headwater.plan.reviewed import (
     ANALYSED_PLANS,
@@ -37,7 +35,7 @@ from headwater.plan.reviewed import (
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Collection, Iterator
 
     from headwater.runtime import RunSession
 
@@ -75,7 +73,7 @@ def inspect_query(session: RunSession, sql: str) -> InspectedQuery:
     try:
         for key, value in _UNTOUCHED.items():
             reader.spark.conf.set(key, value)
-        with _active(reader):
+        with reader.active():
             plan = reader.jvm_session.sessionState().sqlParser().parsePlan(sql)
         look = _ParsedLook(reader)
         if _simple_name(_class_of(plan)) == "DescribeFunction":
@@ -107,21 +105,6 @@ def analyse_query(session: RunSession, query: InspectedQuery, registered: Collec
         return DataFrame(rows, session.spark)
     except ENGINE_EXCEPTIONS as error:
         raise _query_error(error) from error
-
-
-@contextmanager
-def _active(session: RunSession) -> Generator[None]:
-    """The parser goes by the settings of the thread's active session, whichever session it belongs to."""
-    sessions: Any = session.jvm.org.apache.spark.sql.classic.SparkSession
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(session.jvm_session)
-    try:
-        yield
-    finally:
-        if before.isDefined():
-            sessions.setActiveSession(before.get())
-        else:
-            sessions.clearActiveSession()
 
 
 @dataclass(slots=True)
@@ -290,8 +273,7 @@ class _ParsedLook(_Look):
             disabled = self.session.runtime.identity.functions.disabled
             family = next(tag for tag in definition.tags if tag in disabled)
             return FunctionDisabled(view="the query", function=definition.name, family=family)
-        near = difflib.get_close_matches(same_name(name), sorted(self._callable()), n=1)
-        hint = f"Did you mean '{near[0]}'? " if near else ""
+        hint = near_hint(same_name(name), sorted(self._callable()))
         return NotResolved(detail=f"there is no function '{name}'", hint=hint)
 
 

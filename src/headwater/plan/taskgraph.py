@@ -5,13 +5,12 @@ Not here: where those names come from.
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 import rustworkx
 
 from headwater.errors import Cycle, UnknownTable
-from headwater.names import same_name
+from headwater.names import near_hint, same_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +47,4 @@ def order_of(reads: Mapping[str, tuple[str, ...]], origins: Mapping[str, Origin]
 
 
 def _unknown(view: str, name: str, known: tuple[str, ...], origins: Mapping[str, Origin]) -> UnknownTable:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"Did you mean '{near[0]}'? " if near else ""
-    return UnknownTable(view=view, name=name, hint=hint, origin=origins.get(view))
+    return UnknownTable(view=view, name=name, hint=near_hint(name, known), origin=origins.get(view))

@@ -8,7 +8,6 @@ Not here: whether a query only reads; `plan` says.
 
 from __future__ import annotations
 
-import difflib
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +19,7 @@ from headwater.clock import new_run_id
 from headwater.delta import read_pinned, register_table
 from headwater.errors import NotBuilt, NothingToRead, ResultClosed, UnknownDataset, VersionNotFound
 from headwater.functions import FUNCTION_ROW_SCHEMA, function_rows
-from headwater.names import TablePin, same_name
+from headwater.names import TablePin, near_hint, same_name
 from headwater.origin import Origin
 from headwater.pipeline import SourceSpec, ViewSpec, build_pipeline, open_definitions
 from headwater.plan import analyse_query, analysed_tree, inspect_query, names_in_analysed, order_of
@@ -212,8 +211,7 @@ class _Names:
         self._check_made(name)
         known = sorted({*_recorded_names(self._last), *SYSTEM_TABLES})
         if same_name(name) not in {same_name(each) for each in known}:
-            near = difflib.get_close_matches(same_name(name), known, n=1)
-            hint = f"Did you mean '{near[0]}'? " if near else ""
+            hint = near_hint(same_name(name), known)
             raise UnknownDataset(name=name, known=tuple(known), hint=hint)
 
     def _register_defined(self, session: RunSession, names: list[str]) -> list[str]:

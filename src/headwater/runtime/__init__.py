@@ -9,6 +9,7 @@ prepare_engine                    what a first start needs, fetched beforehand
 SessionRuntime, RunSession        sessions that are lent for one run
 failure_of, ENGINE_EXCEPTIONS     what Spark throws, described: Failure
 engine_errors, engine_error       the same as a typed error
+connect_planner                   Spark's translator from Connect's messages to Catalyst
 ArrowStream, as_arrow_can         a frame's rows as Arrow batches, in bounded memory
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
 headwater_home                    the cache folder
@@ -20,6 +21,7 @@ from headwater.runtime.cache import CachePolicy, cache_policy
 from headwater.runtime.failures import ENGINE_EXCEPTIONS, Failure, engine_error, engine_errors, failure_of
 from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import Jar
+from headwater.runtime.planner import connect_planner
 from headwater.runtime.profile import (
     DEFAULT_PROFILE,
     CacheProfile,
@@ -71,6 +73,7 @@ __all__ = [
     "cache_policy",
     "check_keys",
     "close_runtime",
+    "connect_planner",
     "dependency_manifest",
     "engine_error",
     "engine_errors",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pyspark.sql.connect.proto import base_pb2, expressions_pb2, relations_pb2
 
 from headwater.functions import PLACEHOLDER
+from headwater.runtime.planner import connect_planner
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -147,12 +148,9 @@ class FunctionInstaller:
         compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
         compiler.cook(_JAVA)
         methods = compiler.getClassLoader().loadClass(_CLASS).getMethods()
-        connect = jvm.org.apache.spark.sql.connect
-        identity = str(jvm.java.util.UUID.randomUUID())
-        holder = connect.service.SessionHolder("headwater", identity, root._jsparkSession)
         return cls(
             java=next(method for method in methods if method.getName() == "install"),
-            planner=connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty()),
+            planner=connect_planner(jvm, root._jsparkSession),
         )
 
     def install(self, session: SparkSession, functions: FunctionSnapshot) -> None:

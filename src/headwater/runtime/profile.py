@@ -6,7 +6,6 @@ environment, flags (`--master`, `--set key=value`). Not here: Spark; a profile i
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -14,6 +13,7 @@ from typing import Literal, cast, get_args
 
 from headwater.errors import HeadwaterError, InvalidSetting, UnknownProfile, UnknownSetting
 from headwater.functions import FAMILIES
+from headwater.names import near_hint, near_name
 from headwater.origin import Origin
 from headwater.runtime.storage import StorageProfile
 
@@ -130,9 +130,7 @@ def check_keys(keys: Mapping[str, object], known: tuple[str, ...], where: str) -
     """Raises UnknownSetting, with the nearest known key, for the first key that is not known."""
     for key in keys:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"Did you mean '{near[0]}'? " if near else ""
-            raise UnknownSetting(key=key, where=where, hint=hint)
+            raise UnknownSetting(key=key, where=where, hint=near_hint(key, known))
 
 
 def _placed(error: UnknownSetting | InvalidSetting, source: TomlSource | None, table: str) -> HeadwaterError:
@@ -147,8 +145,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
             continue
         if variable not in known:
             name = variable.removeprefix("HEADWATER_").lower()
-            near = difflib.get_close_matches(name, tuple(_FIELDS), n=1)
-            hint = f"Did you mean 'HEADWATER_{near[0].upper()}'? " if near else ""
+            near = near_name(name, _FIELDS)
+            hint = f"Did you mean 'HEADWATER_{near.upper()}'? " if near else ""
             raise UnknownSetting(key=variable, where="the environment", hint=hint)
         values[known[variable]] = value
     return values

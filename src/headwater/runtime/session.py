@@ -106,6 +106,21 @@ class RunSession:
         """The JVM's packages, by name."""
         return self.spark._jvm
 
+    @contextmanager
+    def active(self) -> Generator[None]:
+        """While entered, this is the thread's active session: the parser goes by its settings."""
+        sessions: Any = self.jvm.org.apache.spark.sql.classic.SparkSession
+        before = sessions.getActiveSession()
+        sessions.setActiveSession(self.jvm_session)
+        try:
+            yield
+        finally:
+            with suppress(*ENGINE_EXCEPTIONS):  # a JVM that is gone has no active session either
+                if before.isDefined():
+                    sessions.setActiveSession(before.get())
+                else:
+                    sessions.clearActiveSession()
+
     def fresh(self) -> RunSession:
         """Another session for the same run, with nothing of this one's views and settings."""
         return self.runtime.new_session()
@@ -140,17 +155,10 @@ class SessionRuntime:
     def checkout(self) -> Generator[RunSession]:
         """Lends a session for one run; whatever was registered or set in it is gone afterwards."""
         session = self.new_session()
-        sessions: Any = session.jvm.org.apache.spark.sql.classic.SparkSession
-        before = sessions.getActiveSession()
-        sessions.setActiveSession(session.jvm_session)
         try:
-            yield session
+            with session.active():
+                yield session
         finally:
-            with suppress(*ENGINE_EXCEPTIONS):
-                if before.isDefined():
-                    sessions.setActiveSession(before.get())
-                else:
-                    sessions.clearActiveSession()
             session.release()
 
 

@@ -21,6 +21,7 @@ from headwater.runtime.gateway import open_gateway
 from headwater.runtime.home import new_log
 from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jvm import JvmSpec
+from headwater.runtime.planner import connect_planner
 
 _TRAINING_SECONDS = 900
 _DUMP_SECONDS = 300.0
@@ -110,10 +111,9 @@ def _rehydrate(spark: SparkSession) -> None:
     raw = base_pb2.Plan(root=root).SerializeToString(deterministic=True)
     jvm: Any = spark._jvm
     session = spark._jsparkSession
-    connect = jvm.org.apache.spark.sql.connect
-    holder = connect.service.SessionHolder("headwater", "00000000-0000-0000-0000-000000000000", session)
-    planner = connect.planner.SparkConnectPlanner(holder, jvm.scala.Option.empty())
-    logical = planner.transformRelation(jvm.org.apache.spark.connect.proto.Plan.parseFrom(raw).getRoot())
+    logical = connect_planner(jvm, session).transformRelation(
+        jvm.org.apache.spark.connect.proto.Plan.parseFrom(raw).getRoot()
+    )
     execution = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, logical).queryExecution()
     execution.analyzed().toJSON()
     execution.optimizedPlan().toJSON()

@@ -16,12 +16,12 @@ class Diagnostic:
     """Why a file could not be read or parsed; the span is in bytes of the file, or unknown."""
 
     stage: Literal["read", "parse"]
-    source: Literal["python"]
+    source: Literal["python"] = "python"
     code: str
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning"] = "error"
     message: str
-    bstart: int | None
-    bend: int | None
+    bstart: int | None = None
+    bend: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,12 +62,4 @@ def _offset_of(source: SourceText, line: int, character: int | None) -> int:
 
 
 def _unparsed(code: str, message: str, bstart: int | None, bend: int | None) -> Diagnostic:
-    return Diagnostic(
-        stage="parse",
-        source="python",
-        code=code,
-        severity="error",
-        message=message,
-        bstart=bstart,
-        bend=bend,
-    )
+    return Diagnostic(stage="parse", code=code, message=message, bstart=bstart, bend=bend)

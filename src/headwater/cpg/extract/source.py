@@ -163,12 +163,4 @@ def _origins_of(body: bytes, text: str, codec: str) -> list[int]:
 
 
 def _unread(code: str, message: str, bstart: int | None = None, bend: int | None = None) -> Diagnostic:
-    return Diagnostic(
-        stage="read",
-        source="python",
-        code=code,
-        severity="error",
-        message=message,
-        bstart=bstart,
-        bend=bend,
-    )
+    return Diagnostic(stage="read", code=code, message=message, bstart=bstart, bend=bend)

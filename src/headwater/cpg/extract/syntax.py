@@ -25,12 +25,9 @@ _TEST_FOLDERS = frozenset({"test", "tests"})
 
 _TOO_LARGE = Diagnostic(
     stage="parse",
-    source="python",
     code="too-large",
     severity="warning",
     message=f"the file has more than {MOST_NODES} nodes, and only the file itself is in the graph",
-    bstart=None,
-    bend=None,
 )
 
 
