@@ -44,7 +44,24 @@
     │   ├── VersionNotFound           HW-DELTA-005
     │   ├── SourceUnreadable          HW-DELTA-006  a file source that is missing or unreadable
     │   ├── NotStorable               HW-DELTA-007  a column that a Delta table cannot have
-    │   └── SourceChanged             HW-DELTA-008  a file is not what the run has pinned
+    │   ├── SourceChanged             HW-DELTA-008  a file is not what the run has pinned
+    │   ├── GateClosed                a table's protocol is less than what a feature gate asks for
+    │   │   ├── ReaderVersionTooLow   HW-DELTA-009
+    │   │   ├── WriterVersionTooLow   HW-DELTA-010
+    │   │   ├── ReaderFeatureMissing  HW-DELTA-011
+    │   │   └── WriterFeatureMissing  HW-DELTA-012
+    │   ├── ProtocolUnsupported       HW-DELTA-013  a table that is newer than this Delta can read
+    │   ├── TimestampOutOfRange       HW-DELTA-014  no version of the table was there at that time
+    │   ├── DataFileMissing           HW-DELTA-015
+    │   ├── DataFileUnreadable        HW-DELTA-016
+    │   ├── RowsDiffer                HW-DELTA-017  a scan gives other rows than the log promises
+    │   ├── DegradedRefused           HW-DELTA-018  a read around Delta that the profile does not allow
+    │   ├── ChangesNotRecorded        HW-DELTA-019  a change feed that the table did not keep
+    │   ├── WindowOutOfRange          HW-DELTA-020  a change feed window that the table does not have
+    │   ├── ScanNotResolved           HW-DELTA-021  a projection, default or filter that Spark cannot resolve
+    │   ├── FileNotInSnapshot         HW-DELTA-022  a file list names what the version does not have
+    │   ├── BeyondRetention           HW-DELTA-023  a version that Delta refuses because of its age
+    │   └── RemoteUnsupported         HW-DELTA-024  a remote table; logs are read from local paths so far
     ├── QueryError                    a query is refused, or cannot be answered
     │   ├── NotReadOnly               HW-QUERY-001  it would do more than read the project's names
     │   ├── NotBuilt                  HW-QUERY-002  the project has no run yet
@@ -622,6 +639,191 @@ class SourceChanged(DeltaError):
     detail: str
 
 
+@dataclass(kw_only=True, eq=False)
+class GateClosed(DeltaError):
+    """A table's protocol has less than a feature gate asks for."""
+
+    says: ClassVar[str] = "'{dataset}' at {path} has {found}; its feature gate asks for {required}"
+    advises: ClassVar[str] = "Upgrade the table, or lower the gate in the dataset's definition or location."
+    dataset: str
+    path: str
+    required: str
+    found: str
+
+
+@dataclass(kw_only=True, eq=False)
+class ReaderVersionTooLow(GateClosed):
+    """The table's reader protocol is older than the gate asks for."""
+
+    code: ClassVar[str] = "HW-DELTA-009"
+
+
+@dataclass(kw_only=True, eq=False)
+class WriterVersionTooLow(GateClosed):
+    """The table's writer protocol is older than the gate asks for."""
+
+    code: ClassVar[str] = "HW-DELTA-010"
+
+
+@dataclass(kw_only=True, eq=False)
+class ReaderFeatureMissing(GateClosed):
+    """The table lacks a reader feature that the gate asks for."""
+
+    code: ClassVar[str] = "HW-DELTA-011"
+
+
+@dataclass(kw_only=True, eq=False)
+class WriterFeatureMissing(GateClosed):
+    """The table lacks a writer feature that the gate asks for."""
+
+    code: ClassVar[str] = "HW-DELTA-012"
+
+
+@dataclass(kw_only=True, eq=False)
+class ProtocolUnsupported(EngineDetail, DeltaError):
+    """A table with a protocol or a feature that this Delta does not know."""
+
+    code: ClassVar[str] = "HW-DELTA-013"
+    says: ClassVar[str] = "{path} needs a newer Delta than this one: {detail}"
+    advises: ClassVar[str] = "Read it with a newer Headwater, or drop the feature from the table."
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class TimestampOutOfRange(DeltaError):
+    """No version of the table was the newest at the time that is asked for."""
+
+    code: ClassVar[str] = "HW-DELTA-014"
+    says: ClassVar[str] = "{path} has no version at {timestamp}: {detail}"
+    advises: ClassVar[str] = "Name a time within the table's history; headwater table history PATH shows it."
+    path: str
+    timestamp: str
+    detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class DataFileMissing(DeltaError):
+    """A data file that the log names is not there."""
+
+    code: ClassVar[str] = "HW-DELTA-015"
+    exit_code: ClassVar[int] = 3
+    says: ClassVar[str] = "{path} lacks a data file that its log names: {file}"
+    advises: ClassVar[str] = (
+        "It was vacuumed or deleted. Restore the file from a copy, or read a newer version of the table."
+    )
+    path: str
+    file: str
+
+
+@dataclass(kw_only=True, eq=False)
+class DataFileUnreadable(EngineDetail, DeltaError):
+    """A data file or deletion vector that is there but cannot be read."""
+
+    code: ClassVar[str] = "HW-DELTA-016"
+    says: ClassVar[str] = "{path} has a file that cannot be read: {detail}"
+    advises: ClassVar[str] = "Restore the file from a copy; headwater table verify PATH looks at all of them."
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class RowsDiffer(DeltaError):
+    """A scan of a pinned table does not give what its log promises."""
+
+    code: ClassVar[str] = "HW-DELTA-017"
+    says: ClassVar[str] = "version {version} of {path} is not what its log promises: {detail}"
+    advises: ClassVar[str] = "Do not trust reads of it. headwater table verify PATH names the files."
+    path: str
+    version: int
+    detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class DegradedRefused(DeltaError):
+    """A read that goes around Delta, under a profile that does not allow it by name."""
+
+    code: ClassVar[str] = "HW-DELTA-018"
+    says: ClassVar[str] = "'{dataset}' would be read as {provider_kind}, not by Delta itself: {detail}"
+    advises: ClassVar[str] = '{remedy}Or allow it by name: allow_degraded = ["{provider_kind}"].'
+    dataset: str
+    provider_kind: str
+    detail: str
+    remedy: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class ChangesNotRecorded(DeltaError):
+    """A change feed of versions in which the table did not keep one."""
+
+    code: ClassVar[str] = "HW-DELTA-019"
+    says: ClassVar[str] = "'{dataset}' at {path} has no change feed: {detail}"
+    advises: ClassVar[str] = (
+        "Set delta.enableChangeDataFeed = true on the table; changes are kept from then on."
+    )
+    dataset: str
+    path: str
+    detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class WindowOutOfRange(DeltaError):
+    """A window of the change feed that begins or ends outside of the table's versions."""
+
+    code: ClassVar[str] = "HW-DELTA-020"
+    says: ClassVar[str] = "the window {window} does not fit {path}: {detail}"
+    advises: ClassVar[str] = "Name versions that are there, or say allow_out_of_range=True."
+    path: str
+    window: str
+    detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class ScanNotResolved(EngineDetail, DeltaError):
+    """An expression at the scan boundary that does not fit the table."""
+
+    code: ClassVar[str] = "HW-DELTA-021"
+    says: ClassVar[str] = "'{dataset}' cannot be read with {expression}: {detail}"
+    advises: ClassVar[str] = "{remedy}"
+    dataset: str
+    expression: str
+    remedy: str = "Correct the expression, or give the missing column a default."
+
+
+@dataclass(kw_only=True, eq=False)
+class FileNotInSnapshot(DeltaError):
+    """A list of files with one that the pinned version does not have."""
+
+    code: ClassVar[str] = "HW-DELTA-022"
+    says: ClassVar[str] = "version {version} of {path} has no file {file}"
+    advises: ClassVar[str] = "headwater table files PATH lists what it has, as the log writes it."
+    path: str
+    version: int
+    file: str
+
+
+@dataclass(kw_only=True, eq=False)
+class BeyondRetention(DeltaError):
+    """A version that is older than the table's deleted files are kept."""
+
+    code: ClassVar[str] = "HW-DELTA-023"
+    exit_code: ClassVar[int] = 3
+    says: ClassVar[str] = "version {version} of {path} is older than the table keeps deleted files"
+    advises: ClassVar[str] = (
+        "Raise delta.deletedFileRetentionDuration on the table; it reads again if its files are still there."
+    )
+    path: str
+    version: int
+
+
+@dataclass(kw_only=True, eq=False)
+class RemoteUnsupported(DeltaError):
+    """A table at a remote address; logs are read from local paths so far."""
+
+    code: ClassVar[str] = "HW-DELTA-024"
+    says: ClassVar[str] = "{uri} is remote, and tables are read and written at local paths only"
+    advises: ClassVar[str] = "Use a path that this machine has mounted."
+    uri: str
+
+
 # --- queries -------------------------------------------------------------------------------------------
 
 
@@ -755,6 +957,7 @@ class EngineFailed(EngineDetail):
     says: ClassVar[str] = "{detail}"
     advises: ClassVar[str] = "{remedy}"
     java_class: str | None = None
+    file: str | None = None
     remedy: str = "Run again with --debug for the whole trace."
 
 

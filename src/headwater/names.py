@@ -41,6 +41,14 @@ def near_hint(name: str, known: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class SnapshotKey:
+    """A table at a version: its one address, and the number."""
+
+    canonical_uri: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class TablePin:
     """A dataset as a run saw it: its version, and the digest that tells it from a table made anew.
 
@@ -52,3 +60,8 @@ class TablePin:
     uri: str
     version: int
     digest: str
+
+    @property
+    def key(self) -> SnapshotKey:
+        """Which table at which version, by whatever name."""
+        return SnapshotKey(canonical_uri=self.uri, version=self.version)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.delta import find_head, is_head, read_commit, read_head
+from headwater.delta.head import find_commit, find_head, is_head, read_commit, read_head
 from headwater.digest import digest_of_bytes
-from headwater.errors import LogUnreadable, NotADeltaTable
+from headwater.errors import LogUnreadable, NotADeltaTable, VersionNotFound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,5 +105,68 @@ def test_a_pin_is_the_head_until_anything_happens(tmp_path: Path) -> None:
 
 def test_a_version_that_is_gone_says_so(tmp_path: Path) -> None:
     write_commit(tmp_path, 3)
-    with pytest.raises(LogUnreadable, match="version 2"):
-        read_commit(tmp_path.as_uri(), 2)
+    uri = tmp_path.as_uri()
+    for version in (2, 4):
+        with pytest.raises(VersionNotFound) as caught:
+            read_commit(uri, version)
+        assert (caught.value.version, caught.value.path) == (version, str(tmp_path))
+        assert find_commit(uri, version) is None
+    found = find_commit(uri, 3)
+    assert found is not None
+    assert found == read_commit(uri, 3)
+
+
+def test_a_commit_of_no_table_or_of_a_broken_one_is_no_cleaned_up_one(tmp_path: Path) -> None:
+    with pytest.raises(NotADeltaTable):
+        find_commit((tmp_path / "missing").as_uri(), 0)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(NotADeltaTable):
+        find_commit((tmp_path / "file").as_uri(), 0)
+    write_commit(tmp_path, 0)
+    log = tmp_path / "_delta_log"
+    (log / f"{1:020}.json").mkdir()
+    with pytest.raises(LogUnreadable, match="version 1: Is a directory"):
+        find_commit(tmp_path.as_uri(), 1)
+    (log / f"{2:020}.checkpoint.parquet").write_bytes(b"PAR1")
+    with pytest.raises(LogUnreadable, match="a checkpoint of version 2 but no commit file"):
+        find_commit(tmp_path.as_uri(), 2)
+
+
+@pytest.mark.parametrize(
+    "name", ["checkpoint.parquet", "checkpoint.0000000001.0000000002.parquet", "checkpoint.80a083e8.json"]
+)
+def test_an_older_commit_is_not_taken_for_the_head(tmp_path: Path, name: str) -> None:
+    write_commit(tmp_path, 0)
+    write_commit(tmp_path, 1)
+    (tmp_path / "_delta_log" / f"{2:020}.{name}").write_bytes(b"?")
+    with pytest.raises(LogUnreadable, match="has a checkpoint of version 2 but no commit file for it"):
+        find_head(tmp_path.as_uri())
+    write_commit(tmp_path, 2)
+    assert read_head(tmp_path.as_uri()).version == 2
+
+
+def test_a_table_whose_commits_a_catalog_manages_has_no_head(tmp_path: Path) -> None:
+    write_commit(tmp_path, 0)
+    pin = read_head(tmp_path.as_uri()).pin("t")
+    staged = tmp_path / "_delta_log" / "_staged_commits"
+    staged.mkdir()
+    assert is_head(pin)
+    assert read_head(tmp_path.as_uri()).version == 0
+    (staged / f"{1:020}.80a083e8.json").write_text("{}")
+    assert not is_head(pin)
+    with pytest.raises(LogUnreadable, match="managed by a catalog"):
+        find_head(tmp_path.as_uri())
+
+
+def test_the_time_of_a_commit_is_its_in_commit_timestamp_if_it_has_one(tmp_path: Path) -> None:
+    write_commit(tmp_path, 0)
+    write_commit(tmp_path, 1, inCommitTimestamp=77)
+    write_commit(tmp_path, 2, inCommitTimestamp="soon", timestamp=None)
+    times = [read_commit(tmp_path.as_uri(), version).timestamp_ms for version in range(3)]
+    assert times == [1000, 77, 0]
+
+
+def test_metrics_that_are_no_texts_are_written_as_json(tmp_path: Path) -> None:
+    write_commit(tmp_path, 0, operationMetrics={"rows": 3, "clean": True, "files": "4"})
+    head = read_head(tmp_path.as_uri())
+    assert head.metrics == (("clean", "true"), ("files", "4"), ("rows", "3"))

@@ -2,6 +2,7 @@
 
 Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
+RegistrationRecord, SnapshotRecord, ColumnRecord    how each name was read, and what was there
 Action, Status              words of the contract
 encode_manifest             its one JSON form
 commit_manifest             written whole or not at all
@@ -12,10 +13,13 @@ last_manifest               the newest run
 from headwater.artifacts.manifest import (
     SCHEMA_VERSION,
     Action,
+    ColumnRecord,
     FileRecord,
     Manifest,
     PinRecord,
+    RegistrationRecord,
     SchemaRecord,
+    SnapshotRecord,
     SourceRecord,
     SqlRecord,
     Status,
@@ -30,10 +34,13 @@ from headwater.artifacts.manifest import (
 __all__ = [
     "SCHEMA_VERSION",
     "Action",
+    "ColumnRecord",
     "FileRecord",
     "Manifest",
     "PinRecord",
+    "RegistrationRecord",
     "SchemaRecord",
+    "SnapshotRecord",
     "SourceRecord",
     "SqlRecord",
     "Status",

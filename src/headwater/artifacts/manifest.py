@@ -6,7 +6,7 @@ Not here: the ledger's Delta tables.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -37,6 +37,44 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     skip_reason: str | None = None
 
 
+class SnapshotRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A Delta table as a run read it: protocol, features and properties of its version."""
+
+    version: int
+    timestamp: str
+    digest: str
+    min_reader_version: int
+    min_writer_version: int
+    reader_features: tuple[str, ...] = ()
+    writer_features: tuple[str, ...] = ()
+    table_properties: dict[str, str] = {}
+    schema_digest: str
+    partition_columns: tuple[str, ...] = ()
+
+
+class ColumnRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A column that was made at the scan boundary, by the expression that Spark resolved."""
+
+    name: str
+    type: str
+    expression: str
+
+
+class RegistrationRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A name that the run could read, who read it, and under which effective options."""
+
+    name: str
+    kind: str
+    provider_kind: str
+    degraded: bool
+    version: int
+    function_digest: str
+    options: dict[str, Any] = {}
+    columns: tuple[ColumnRecord, ...] = ()
+    snapshot: SnapshotRecord | None = None
+    rows_checked: int | None = None
+
+
 class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the run started from."""
 
@@ -46,6 +84,8 @@ class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     pin: PinRecord
     path: str | None = None
     files: tuple[FileRecord, ...] = ()
+    options: dict[str, Any] = {}
+    starting_version: int | None = None
 
 
 class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -117,6 +157,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sources: tuple[SourceRecord, ...]
     views: tuple[ViewRecord, ...]
     tables: tuple[TableRecord, ...]
+    registrations: tuple[RegistrationRecord, ...] = ()
     schemas: tuple[SchemaRecord, ...] = ()
     sql: tuple[SqlRecord, ...] = ()
     error: str | None = None

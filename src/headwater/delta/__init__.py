@@ -1,34 +1,76 @@
 """Storage; never knows why it is asked. The only area that touches a Delta log.
 
-read_head, find_head, is_head   the newest commit of a table, without Spark: LogHead
-read_commit                     one commit by its version
-read_pinned                     rows at a version
+Without Spark:
+read_head, find_head, is_head   the newest commit of a table: LogHead
+read_commit, read_history       one commit, or all of them: CommitRecord
+pin_version                     a table at a version or a time, pinned
+pin_changes                     a window of a change feed, pinned: ChangePin
+pin_files                       files that are no Delta table: FilePin, ListedFile
+scan_files                      the files themselves as rows, by ScanOptions
 LatestVersions                  the newest version as a session may see it (cache profiles)
-pin_files, read_files           files that are no Delta table: FilePin, ListedFile
-scan_files, read_scanned        the files themselves as rows, by ScanOptions
-register_table                  a name for any of them: TableKind, TableSpec -> Registration
-StorageProfile                  where tables live, and with which options
+
+Values that definitions and locations write down:
+FeatureGate, CdfWindow, ReadOptions    what a table must have, and what is read of it
+StorageProfile                         where tables live, and with which options
+
+With it:
+snapshot_info, describe_pin     a table at a version, described: SnapshotInfo
+check_gate                      whether it has what a gate asks for
+read_pinned, open_pinned        rows at a version: PinnedRead, its ScanColumn
+read_changes, open_changes      what changed between two versions: ChangeRead
+list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
+verify_pin, promised_rows       whether rows are as the log promises: Verification, RowPromise
+ScanCounter                     the same, in a job that reads everything anyway
+read_files, read_scanned        the rows of files that are no table
+register_delta, register_changes, register_listing, register_table
+                                a name for any of them: TableKind, TableSpec -> Registration
+storage_error                   a failed job's error, if storage is to blame
 probe_commit, probe_change_feed small real uses, for doctor
+
+Writing:
 commit_mutation                 the one way to write: Append, Overwrite (a Mutation) -> Receipt, its Outcome
 check_storable                  whether a schema can be a table's
 CommitNote, note_of             what a commit says of its own making
 """
 
+from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
+from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
 from headwater.delta.commit import commit_mutation
+from headwater.delta.failures import storage_error
+from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
+from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
+from headwater.delta.history import CommitRecord, read_history
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
 from headwater.delta.mutation import Append, CommitNote, Mutation, Overwrite, note_of
 from headwater.delta.probes import probe_change_feed, probe_commit
-from headwater.delta.reads import LatestVersions, read_pinned
+from headwater.delta.projection import ScanColumn
+from headwater.delta.reads import LatestVersions, PinnedRead, open_pinned, read_pinned
 from headwater.delta.receipt import Outcome, Receipt
-from headwater.delta.registration import Registration, TableKind, TableSpec, register_table
+from headwater.delta.registration import (
+    Registration,
+    TableKind,
+    TableSpec,
+    register_changes,
+    register_delta,
+    register_listing,
+    register_table,
+)
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.schema import check_storable
+from headwater.delta.snapshot import SnapshotInfo, describe_pin, pin_version, snapshot_info
+from headwater.delta.verifying import RowPromise, ScanCounter, Verification, promised_rows, verify_pin
 from headwater.runtime import StorageProfile
 
 __all__ = [
     "Append",
+    "CdfWindow",
+    "ChangePin",
+    "ChangeRead",
     "CommitNote",
+    "CommitRecord",
+    "DataFile",
+    "FeatureGate",
     "FilePin",
     "LatestVersions",
     "ListedFile",
@@ -36,25 +78,50 @@ __all__ = [
     "Mutation",
     "Outcome",
     "Overwrite",
+    "PinnedRead",
+    "ReadOptions",
     "Receipt",
     "Registration",
+    "RowPromise",
+    "ScanColumn",
+    "ScanCounter",
     "ScanOptions",
+    "ScanPreview",
+    "SnapshotInfo",
     "StorageProfile",
     "TableKind",
     "TableSpec",
+    "Verification",
+    "check_gate",
     "check_storable",
     "commit_mutation",
+    "describe_pin",
     "find_head",
     "is_head",
+    "list_files",
     "note_of",
+    "open_changes",
+    "open_pinned",
+    "pin_changes",
     "pin_files",
+    "pin_version",
+    "preview_scan",
     "probe_change_feed",
     "probe_commit",
+    "promised_rows",
+    "read_changes",
     "read_commit",
     "read_files",
     "read_head",
+    "read_history",
     "read_pinned",
     "read_scanned",
+    "register_changes",
+    "register_delta",
+    "register_listing",
     "register_table",
     "scan_files",
+    "snapshot_info",
+    "storage_error",
+    "verify_pin",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.delta.head import LogHead, find_head, read_commit
+from headwater.delta.head import LogHead, find_commit, find_head
 from headwater.delta.mutation import Mutation, Overwrite, note_of
 from headwater.delta.receipt import Outcome, Receipt
 from headwater.errors import CommitConflict, EngineFailed
@@ -83,7 +83,7 @@ def _find_commit(mutation: Mutation) -> LogHead | None:
             return head
         if head.version == 0:
             return None
-        head = read_commit(mutation.uri, head.version - 1)
+        head = find_commit(mutation.uri, head.version - 1)
     return None
 
 

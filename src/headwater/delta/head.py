@@ -1,25 +1,28 @@
 """The head of a Delta log, read without Spark: newest version, its commit's bytes and what they say.
 
-Checkpoints, sidecars and compacted files are ignored: the newest commit file alone names the newest version.
-Not here: the table's files or schema; those need a snapshot.
+The newest commit file names the newest version, unless the log says that a newer one was there.
+Not here: whether that version can be loaded (`log_files`), nor the table's files or schema.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from headwater.delta.log_files import (
+    has_staged_commits,
+    head_version_of,
+    list_log,
+    log_folder,
+    shown_path,
+)
 from headwater.digest import digest_of_bytes
-from headwater.errors import LogUnreadable, NotADeltaTable
+from headwater.errors import LogUnreadable, NotADeltaTable, VersionNotFound
 from headwater.names import TablePin
-from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-_COMMIT = re.compile(r"(\d{20})\.json")
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,43 +47,38 @@ def read_head(uri: str) -> LogHead:
 
     Raises:
         NotADeltaTable: there is no log.
-        LogUnreadable: there is one, but its newest commit is gone or is no commit.
+        LogUnreadable: there is one, but its newest commit is gone, is no commit, or only a catalog knows it.
     """
-    log = _log_of(uri)
-    try:
-        names = sorted(entry.name for entry in log.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotADeltaTable(path=_shown(uri)) from None
-    except OSError as error:
-        raise LogUnreadable(path=_shown(uri), detail=str(error)) from error
-    versions = [int(match.group(1)) for name in names if (match := _COMMIT.fullmatch(name))]
-    if not versions:
-        if any(".checkpoint" in name for name in names):
-            raise LogUnreadable(path=_shown(uri), detail="it has a checkpoint but no commit file")
-        raise NotADeltaTable(path=_shown(uri))
-    return read_commit(uri, max(versions))
+    return read_commit(uri, head_version_of(list_log(uri)))
 
 
 def read_commit(uri: str, version: int) -> LogHead:
-    """One commit by its version; raises LogUnreadable if its file is gone or is no commit."""
-    path = _log_of(uri) / f"{version:020}.json"
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise LogUnreadable(path=_shown(uri), detail=f"version {version}: {error.strerror}") from error
-    info = _commit_info(uri, version, content)
-    metrics = info.get("operationMetrics")
-    pairs = cast("dict[str, object]", metrics).items() if isinstance(metrics, dict) else ()
+    """One commit by its version.
+
+    Raises:
+        NotADeltaTable: there is no log.
+        VersionNotFound: the log has no such commit: it was cleaned up, or never made.
+        LogUnreadable: its file is no commit, or the log does not tell its newest version.
+    """
+    content, info = read_commit_file(uri, version)
     metadata = info.get("userMetadata")
     return LogHead(
         uri=uri,
         version=version,
         digest=digest_of_bytes(content),
-        timestamp_ms=int(cast("int", info.get("timestamp", 0))),
+        timestamp_ms=time_of(info),
         operation=str(info.get("operation", "")),
-        metrics=tuple(sorted((str(key), str(value)) for key, value in pairs)),
+        metrics=pairs_of(info, "operationMetrics"),
         user_metadata=metadata if isinstance(metadata, str) else None,
     )
+
+
+def find_commit(uri: str, version: int) -> LogHead | None:
+    """One commit by its version, or None where the log has no such commit; other faults are raised."""
+    try:
+        return read_commit(uri, version)
+    except VersionNotFound:
+        return None
 
 
 def find_head(uri: str) -> LogHead | None:
@@ -92,40 +90,70 @@ def find_head(uri: str) -> LogHead | None:
 
 
 def is_head(pin: TablePin) -> bool:
-    """Whether the pinned version still is the newest, and still the same commit: two probes, no listing."""
-    log = _log_of(pin.uri)
+    """Whether the pinned version still is the newest, and still the same commit: probes, no listing.
+
+    A table whose commits a catalog stages has no head that its folder could tell.
+    """
+    log = log_folder(pin.uri)
     try:
         content = (log / f"{pin.version:020}.json").read_bytes()
     except OSError:
         return False
     newer = (log / f"{pin.version + 1:020}.json").exists()
-    return not newer and digest_of_bytes(content) == pin.digest
+    return not newer and digest_of_bytes(content) == pin.digest and not has_staged_commits(pin.uri)
 
 
-def _log_of(uri: str) -> Path:
-    return local_path_of(uri) / "_delta_log"
+def read_commit_file(uri: str, version: int) -> tuple[bytes, Mapping[str, object]]:
+    """A commit's bytes and its commitInfo, empty where it has none; raises what `read_commit` raises."""
+    try:
+        content = (log_folder(uri) / f"{version:020}.json").read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        head_version_of(list_log(uri))  # no log, or one that lost its newest commit, is another matter
+        raise VersionNotFound(path=shown_path(uri), version=version) from None
+    except OSError as error:
+        detail = f"version {version}: {error.strerror}"
+        raise LogUnreadable(path=shown_path(uri), detail=detail) from error
+    return content, _commit_info(uri, version, content)
 
 
-def _shown(uri: str) -> str:
-    return str(local_path_of(uri))
+def number_of(info: Mapping[str, object], key: str) -> int | None:
+    """A whole number of a commitInfo; None where there is none."""
+    value = info.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def time_of(info: Mapping[str, object]) -> int:
+    """When a commit says it was made, in milliseconds; 0 where it does not say."""
+    in_commit = number_of(info, "inCommitTimestamp")
+    return in_commit if in_commit is not None else number_of(info, "timestamp") or 0
+
+
+def pairs_of(info: Mapping[str, object], key: str) -> tuple[tuple[str, str], ...]:
+    """A mapping of a commitInfo as sorted pairs of texts; empty where there is none."""
+    value = info.get(key)
+    pairs = cast("dict[str, object]", value).items() if isinstance(value, dict) else ()
+    return tuple(sorted((name, _text_of(each)) for name, each in pairs))
+
+
+def _text_of(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
 def _commit_info(uri: str, version: int, content: bytes) -> dict[str, object]:
     """The commitInfo action; a file in which any line is no JSON object is not a commit."""
-    info: dict[str, object] = {}
-    lines = content.splitlines()
     try:
-        actions = [cast("object", json.loads(line)) for line in lines if line.strip()]
+        actions = [cast("object", json.loads(line)) for line in content.splitlines() if line.strip()]
     except ValueError as error:
-        raise LogUnreadable(path=_shown(uri), detail=f"version {version} is not a commit: {error}") from error
+        detail = f"version {version} is not a commit: {error}"
+        raise LogUnreadable(path=shown_path(uri), detail=detail) from error
     if not actions:
-        raise LogUnreadable(path=_shown(uri), detail=f"version {version} is empty")
+        raise LogUnreadable(path=shown_path(uri), detail=f"version {version} is empty")
+    found: list[dict[str, object]] = []
     for action in actions:
         if not isinstance(action, dict):
-            raise LogUnreadable(
-                path=_shown(uri), detail=f"version {version} holds something that is no action"
-            )
-        found = cast("dict[str, object]", action).get("commitInfo")
-        if isinstance(found, dict):
-            info = cast("dict[str, object]", found)
-    return info
+            detail = f"version {version} holds something that is no action"
+            raise LogUnreadable(path=shown_path(uri), detail=detail)
+        info = cast("dict[str, object]", action).get("commitInfo")
+        if isinstance(info, dict):
+            found.append(cast("dict[str, object]", info))
+    return found[0] if found else {}

@@ -89,6 +89,14 @@ def read_files(
         return reader.load(paths)
 
 
+def delta_tables_in(files: FilePin) -> tuple[str, ...]:
+    """The Delta tables whose folders the files of a listing lie in, sorted."""
+    root = local_path_of(files.pin.uri)
+    folders = {(root / each.path).parent if each.path else root.parent for each in files.files}
+    around = {each for folder in folders for each in (folder, *folder.parents)}
+    return tuple(sorted(str(each) for each in around if any((each / "_delta_log").glob("*.json"))))
+
+
 def _literal(path: str) -> str:
     """Spark takes a path for a pattern; a file named a[1].csv is meant as it stands."""
     return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)

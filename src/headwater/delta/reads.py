@@ -5,40 +5,110 @@ Not here: where the name comes from, or what is done with the rows.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from headwater.datasets import ReadOptions
+from headwater.delta.failures import loading_errors
+from headwater.delta.files import open_rows, open_rows_of
+from headwater.delta.gates import check_gate
 from headwater.delta.head import read_head
-from headwater.digest import digest_of_bytes
-from headwater.errors import VersionNotFound
-from headwater.runtime import engine_errors, local_path_of
+from headwater.delta.projection import project_columns
+from headwater.delta.snapshot import describe_pin, open_log, pin_version
+from headwater.errors import ChangesNotRecorded, ScanNotResolved
+from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from headwater.clock import Clock
+    from headwater.delta.projection import ScanColumn
+    from headwater.delta.snapshot import SnapshotInfo
     from headwater.names import TablePin
+    from headwater.origin import Origin
     from headwater.runtime import CachePolicy, RunSession
 
+_PUSHDOWN = "spark.sql.parquet.filterPushdown"
 
-def read_pinned(session: RunSession, pin: TablePin) -> DataFrame:
-    """The rows of a table at a pin.
+
+@dataclass(frozen=True, kw_only=True)
+class PinnedRead:
+    """The rows of a table at a pin, the snapshot they come from, and how columns were made, if they were."""
+
+    rows: DataFrame
+    snapshot: SnapshotInfo
+    columns: tuple[ScanColumn, ...] = ()
+
+
+def read_pinned(
+    session: RunSession, pin: TablePin, options: ReadOptions | None = None, origin: Origin | None = None
+) -> DataFrame:
+    """The rows of a table at a pin; see `open_pinned`."""
+    return open_pinned(session, pin, options, origin).rows
+
+
+def open_pinned(
+    session: RunSession, pin: TablePin, options: ReadOptions | None = None, origin: Origin | None = None
+) -> PinnedRead:
+    """The rows of a table at a pin, under its gate and with the columns and files that are asked for.
 
     Raises:
         VersionNotFound: that version is gone, or the table was made anew since.
+        LogUnreadable, ProtocolUnsupported, BeyondRetention: the log cannot be read there.
+        GateClosed: the table has less than the gate asks for.
+        FileNotInSnapshot, ScanNotResolved: the options do not fit the table.
     """
-    path = local_path_of(pin.uri)
-    commit = path / "_delta_log" / f"{pin.version:020}.json"
+    chosen = options or ReadOptions()
+    snapshot = describe_pin(session, pin, origin)
+    check_gate(chosen.gate, snapshot, pin.name, origin)
+    if chosen.require_change_feed and not snapshot.keeps_changes:
+        raise ChangesNotRecorded(
+            dataset=pin.name,
+            path=str(local_path_of(pin.uri)),
+            detail=f"version {pin.version} does not keep one, and it is required",
+            origin=origin,
+        )
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
+        rows = _native_rows(session, pin, chosen)
+    if chosen.file_column is not None:
+        rows = _with_file(session, rows, pin, chosen.file_column, origin)
+    rows, columns = project_columns(session, rows, chosen, dataset=pin.name, origin=origin)
+    return PinnedRead(rows=rows, snapshot=snapshot, columns=columns)
+
+
+def _native_rows(session: RunSession, pin: TablePin, options: ReadOptions) -> DataFrame:
+    if options.pushdown:
+        return open_rows(session, pin) if options.files is None else open_rows_of(session, pin, options.files)
+    # The setting is a session's, and a scan keeps the session it was opened in: it gets one of its own.
+    own = session.fresh()
     try:
-        content = commit.read_bytes()
-    except OSError:
-        raise VersionNotFound(path=str(path), version=pin.version) from None
-    if digest_of_bytes(content) != pin.digest:
-        raise VersionNotFound(path=str(path), version=pin.version)
-    if not session.runtime.identity.cache.shares_log_cache:
-        _forget_log(session, str(path))
-    with engine_errors():
-        return session.spark.read.format("delta").option("versionAsOf", pin.version).load(str(path))
+        own.spark.conf.set(_PUSHDOWN, "false")
+        with own.active():
+            rows: Any = _native_rows(own, pin, replace(options, pushdown=True))
+            plan = rows._jdf.queryExecution().analyzed()
+    finally:
+        own.release()
+    frames = session.jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(frames.ofRows(session.jvm_session, plan), session.spark)
+
+
+def _with_file(
+    session: RunSession, rows: DataFrame, pin: TablePin, column: str, origin: Origin | None
+) -> DataFrame:
+    """One more column: the row's data file as the log writes its path, the same on every machine."""
+    if column.casefold() in {each.casefold() for each in rows.columns}:
+        raise ScanNotResolved(
+            dataset=pin.name,
+            expression=f"the file column {column}",
+            detail="the table has a column of that name",
+            remedy="Choose another name for file_column.",
+            origin=origin,
+        )
+    root = str(open_log(session, pin.uri).dataPath().toUri().toString()).rstrip("/") + "/"
+    path = F.col("_metadata.file_path")
+    below = F.when(F.startswith(path, F.lit(root)), F.substring(path, F.lit(len(root) + 1), F.length(path)))
+    return rows.withColumn(column, below.otherwise(path))
 
 
 class LatestVersions:
@@ -53,8 +123,10 @@ class LatestVersions:
         self._clock = clock
         self._seen: dict[str, tuple[float, TablePin]] = {}
 
-    def pin(self, name: str, uri: str) -> TablePin:
-        """The table at the version that this session may believe is the newest."""
+    def pin(self, name: str, uri: str, options: ReadOptions | None = None) -> TablePin:
+        """The table at the version that is asked for, or that this session may believe is the newest."""
+        if options is not None and (options.version is not None or options.timestamp is not None):
+            return pin_version(name, uri, version=options.version, timestamp=options.timestamp)
         now = self._clock.monotonic()
         seen = self._seen.get(uri)
         if seen is not None and self._is_good(now - seen[0]):
@@ -70,10 +142,3 @@ class LatestVersions:
     def _is_good(self, age: float) -> bool:
         ttl = self._policy.ttl_seconds
         return ttl is None or age < ttl
-
-
-def _forget_log(session: RunSession, path: str) -> None:
-    """Delta keeps one log per path and JVM; a session that shares nothing makes its own."""
-    session.jvm.org.apache.spark.sql.delta.DeltaLog.invalidateCache(
-        session.jvm_session, session.jvm.org.apache.hadoop.fs.Path(path)
-    )

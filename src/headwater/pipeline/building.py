@@ -21,10 +21,11 @@ from headwater.errors import (
     NotAFrame,
     NotInAView,
     RuntimeFailure,
+    UnknownSetting,
     UsageError,
     ViewRaised,
 )
-from headwater.names import same_name
+from headwater.names import near_hint, same_name
 from headwater.pipeline.canonical import PlanBytes, build_twice, bytes_of_plan
 from headwater.pipeline.ddl import parse_ddl
 from headwater.pipeline.definition import (
@@ -38,6 +39,7 @@ from headwater.pipeline.definition import (
 from headwater.pipeline.extracting import FILE_COLUMNS, FILES, ROW_COLUMNS, extraction
 from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
+from headwater.pipeline.project import Location
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ def build_pipeline(
         ViewRaised, NotAFrame, NotInAView, ViewNotReproducible: a function cannot become a value.
         Cycle: a view asks for a schema that needs the view itself.
     """
+    _check_locations(loaded)
     building = _Building(loaded, oracle)
     session = loaded.session
     with pickled_by_value(loaded.modules) as add, resume_offline(session, building, settings):
@@ -84,6 +87,21 @@ def build_pipeline(
     )
 
 
+def _check_locations(loaded: LoadedProject) -> None:
+    """A location for a name that no source has would be ignored in silence."""
+    sources = {
+        same_name(each.name): each.name for each in loaded.definitions if isinstance(each, PathDefinition)
+    }
+    for name in loaded.config.locations:
+        if same_name(name) not in sources:
+            raise UnknownSetting(
+                key=name,
+                where="[locations]",
+                hint=near_hint(name, sources.values()) or "It names no source with a path. ",
+                origin=loaded.config.source.origin_of(f"locations.{name}"),
+            )
+
+
 class _Building:
     """The state of one build: which specs are made, and which are being made right now."""
 
@@ -91,6 +109,7 @@ class _Building:
         self._root = loaded.config.root
         self._session = loaded.session
         self._definitions = {same_name(each.name): each for each in loaded.definitions}
+        self._locations = {same_name(name): each for name, each in loaded.config.locations.items()}
         self._oracle = oracle
         self._made: dict[str, ViewSpec | SourceSpec] = {}
         self._open: list[str] = []
@@ -142,7 +161,7 @@ class _Building:
 
     def _build(self, definition: Definition) -> ViewSpec | SourceSpec:
         if isinstance(definition, PathDefinition):
-            return _path_source(definition)
+            return _path_source(definition, self._locations.get(same_name(definition.name)))
         try:
             plan = build_twice(lambda: self._frame(definition), definition.name)
         except (UsageError, RuntimeFailure):
@@ -230,16 +249,28 @@ def _schema(ddl: str) -> StructType:
     return cast("StructType", parse_ddl(ddl))
 
 
-def _path_source(definition: PathDefinition) -> SourceSpec:
+def _path_source(definition: PathDefinition, location: Location | None) -> SourceSpec:
+    """A source as its definition says, where this project's locations put it."""
+    place = location or Location()
     kinds: dict[str, SourceKind] = {"delta": "delta", FILES: "files"}
+    kind = kinds.get(definition.file_format, "listing")
+    if kind != "delta" and not place.read.is_plain:
+        raise InvalidSetting(
+            key=definition.name,
+            value=f"a location with {min(place.read.identity())}",
+            expected=f"a path alone: the source is not a Delta table but {definition.file_format}",
+            origin=definition.origin,
+        )
+    read = definition.read.with_location(place.read)
     return SourceSpec(
         name=definition.name,
         origin=definition.origin,
-        kind=kinds.get(definition.file_format, "listing"),
-        path=definition.path,
+        kind="changes" if read.changes is not None else kind,
+        path=place.path or definition.path,
         file_format=definition.file_format,
         schema=definition.schema,
         options=definition.options,
+        read=read,
     )
 
 

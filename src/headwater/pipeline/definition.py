@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import currentframe
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast, overload
 
+from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import InvalidSetting, NotInAView
 from headwater.names import check_name
 from headwater.origin import Origin
@@ -26,6 +27,8 @@ from headwater.origin import Origin
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from types import CodeType
+
+    from headwater.datasets import CdfWindow, FeatureGate
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,6 +65,7 @@ class PathDefinition:
     file_format: str
     schema: str | None
     options: tuple[tuple[str, str], ...]
+    read: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +147,16 @@ def source(
     format: str = ...,
     schema: str | None = ...,
     options: Mapping[str, str] | None = ...,
+    version: int | None = ...,
+    timestamp: str | None = ...,
+    gate: FeatureGate | None = ...,
+    changes: CdfWindow | None = ...,
+    require_change_feed: bool = ...,
+    columns: Mapping[str, str] | None = ...,
+    defaults: Mapping[str, str] | None = ...,
+    files: Sequence[str] | None = ...,
+    file_column: str | None = ...,
+    pushdown: bool = ...,
 ) -> None: ...
 @overload
 def source(target: str, /, *, rows: Sequence[Sequence[Any]], schema: str) -> None: ...
@@ -155,6 +169,7 @@ def source(
     schema: str | None = None,
     options: Mapping[str, str] | None = None,
     rows: Sequence[Sequence[Any]] | None = None,
+    **read: Any,
 ) -> Callable[..., Any] | None:
     """Declares what the pipeline starts from: a path, rows in memory, or a function that makes rows once.
 
@@ -163,8 +178,15 @@ def source(
     between) and `max_bytes`. What a function makes is written to the warehouse when it is
     not there, and again when the function changes, unless somebody else has written to it since.
 
+    Of a Delta table, what is read can be said in more detail: `version` or `timestamp` (else the newest);
+    `columns`, names and SQL expressions; `defaults` for columns that the table may lack; `schema`, to cast
+    to; `files`, the only data files; `file_column`, a column with each row's file; `pushdown=False`, to keep
+    Parquet from skipping rows; `gate`, a FeatureGate; `changes`, a CdfWindow of its change feed instead of
+    its rows; `require_change_feed=True`, to refuse a table without one.
+
     >>> source("customers", path="data/customers.csv", format="csv", schema="id BIGINT, name STRING")
     >>> source("rates", rows=[("EUR", 1.0), ("USD", 0.9)], schema="currency STRING, rate DOUBLE")
+    >>> source("orders", path="lake/orders", version=7, defaults={"country": "'unknown'"})
     """
     if callable(target):
         return _declared("source", target, None)
@@ -176,25 +198,58 @@ def source(
             key=target, value="without rows or path", expected="one of rows and path", origin=origin
         )
     if path is not None:
-        pairs = tuple(sorted((str(key), str(value)) for key, value in (options or {}).items()))
-        _keep(
-            PathDefinition(
-                name=check_name(target),
-                origin=origin,
-                path=path,
-                file_format=format.lower() if format.lower() in {"delta", "files"} else format,
-                schema=schema,
-                options=pairs,
-            )
-        )
+        _keep(_path_definition(target, origin, path, format, schema, options, read))
         return None
-    if schema is None:
-        raise InvalidSetting(
-            key=target, value="rows without a schema", expected="schema='...'", origin=origin
-        )
+    if schema is None or read:
+        wrong = f"rows with {min(read)}" if read else "rows without a schema"
+        raise InvalidSetting(key=target, value=wrong, expected="rows and schema='...'", origin=origin)
     content = tuple(tuple(row) for row in rows or ())
     _keep(RowsDefinition(name=check_name(target), origin=origin, rows=content, schema=schema))
     return None
+
+
+def _path_definition(
+    name: str,
+    origin: Origin,
+    path: str,
+    file_format: str,
+    schema: str | None,
+    options: Mapping[str, str] | None,
+    read: Mapping[str, Any],
+) -> PathDefinition:
+    kind = file_format.lower() if file_format.lower() in {"delta", "files"} else file_format
+    if kind != "delta" and read:
+        raise InvalidSetting(
+            key=name,
+            value=f"{kind} with {min(read)}",
+            expected=f"a Delta table for {min(read)}",
+            origin=origin,
+        )
+    if kind == "delta" and options:
+        raise InvalidSetting(
+            key=name,
+            value="a Delta source with options",
+            expected="no options; version, columns, schema and the like say what is read",
+            origin=origin,
+        )
+    pairs = tuple(sorted((str(key), str(value)) for key, value in (options or {}).items()))
+    return PathDefinition(
+        name=check_name(name),
+        origin=origin,
+        path=path,
+        file_format=kind,
+        schema=schema,
+        options=pairs,
+        read=_read_options(origin, {**read, "schema": schema}) if kind == "delta" else ReadOptions(),
+    )
+
+
+def _read_options(origin: Origin, read: Mapping[str, Any]) -> ReadOptions:
+    try:
+        return read_options_of(read)
+    except InvalidSetting as error:
+        error.origin = origin
+        raise
 
 
 def extractor(

@@ -6,9 +6,10 @@ Not here: importing those files.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
 from headwater.names import check_name
 from headwater.origin import Origin
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 
 PROJECT_FILE = "headwater.toml"
 _KEYS = ("name", "definitions", "profile")
+_LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """Where a source is in this project, and what holds there beside what its definition says."""
+
+    path: str | None = None
+    read: ReadOptions = field(default_factory=ReadOptions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +46,7 @@ class ProjectConfig:
     profile: str | None
     profiles: Mapping[str, Mapping[str, object]]
     source: TomlSource
+    locations: Mapping[str, Location] = field(default_factory=dict[str, "Location"])
     declare: Callable[[], None] | None = None
 
 
@@ -91,10 +102,11 @@ def read_project(path: Path) -> ProjectConfig:
 
 
 def _config(root: Path, content: dict[str, object], source: TomlSource) -> ProjectConfig:
-    check_keys(content, ("project", "profiles"), "headwater.toml")
+    check_keys(content, ("project", "profiles", "locations"), "headwater.toml")
     project = _table("project", content.get("project", {}))
     check_keys(project, _KEYS, "[project]")
     profiles = _table("profiles", content.get("profiles", {}))
+    locations = _table("locations", content.get("locations", {}))
     definitions: object = project.get("definitions", ["views"])
     if not isinstance(definitions, list) or not all(
         isinstance(each, str) for each in cast("list[object]", definitions)
@@ -115,6 +127,17 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         profile=profile,
         profiles={key: _table(key, value) for key, value in profiles.items()},
         source=source,
+        locations={name: _location(name, _table(name, value)) for name, value in locations.items()},
+    )
+
+
+def _location(name: str, table: Mapping[str, object]) -> Location:
+    check_keys(table, _LOCATION_KEYS, f"[locations.{name}]")
+    path = table.get("path")
+    if path is not None and not (isinstance(path, str) and path):
+        raise InvalidSetting(key="path", value=repr(path), expected="a path or an address")
+    return Location(
+        path=path, read=read_options_of({key: value for key, value in table.items() if key != "path"})
     )
 
 

@@ -5,16 +5,17 @@ Not here: how they were written; `building` makes them from definitions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from headwater.datasets import ReadOptions
 from headwater.digest import digest_of
 
 if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.pipeline.canonical import PlanBytes
 
-SourceKind = Literal["delta", "listing", "files", "memory", "made"]
+SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +46,15 @@ class SourceSpec:
     schema: str | None = None
     options: tuple[tuple[str, str], ...] = ()
     plan: PlanBytes | None = None
+    read: ReadOptions = field(default_factory=ReadOptions)
 
     @property
     def digest(self) -> str:
         """The identity of the declaration; the data has its own, the pin."""
         plan = self.plan.digest if self.plan else None
-        return digest_of([self.kind, self.path, self.file_format, self.schema, dict(self.options), plan])
+        said = [self.kind, self.path, self.file_format, self.schema, dict(self.options), plan]
+        chosen = {key: value for key, value in self.read.identity().items() if key != "pushdown"}
+        return digest_of([*said, chosen] if chosen else said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

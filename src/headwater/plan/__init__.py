@@ -4,6 +4,7 @@ rehydrate, empty_relation             plan bytes -> a frame of one session
 plan_error                            what Spark says of a plan it cannot use, typed
 parsed_tree, analysed_tree            Catalyst's trees
 names_in_parsed, names_in_analysed    what a plan reads
+names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
 order_of                              views in the order in which they can be made
 inspect_query, analyse_query          a query that only reads, or a refusal: InspectedQuery
@@ -11,7 +12,7 @@ inspect_query, analyse_query          a query that only reads, or a refusal: Ins
 
 from headwater.plan.catalyst import analysed_tree, empty_relation, parsed_tree, plan_error, rehydrate
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
-from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed
+from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
 from headwater.plan.taskgraph import order_of
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "inspect_query",
     "names_in_analysed",
     "names_in_parsed",
+    "names_read_whole",
     "order_of",
     "parsed_tree",
     "plan_error",

@@ -6,6 +6,7 @@ fields (subqueries, common table expressions). Not here: where trees come from.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +14,7 @@ from headwater.errors import UnpinnedRead
 from headwater.names import same_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from headwater.origin import Origin
 
@@ -22,6 +23,11 @@ _CLOSED_LEAVES = frozenset(
     {"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "UnionLoopRef", "EmptyRelation"}
 )
 
+# Operators that ask their child for every row, and let no filter through to it.
+_READ_EVERYTHING = frozenset(
+    {"Project", "SubqueryAlias", "View", "Aggregate", "Window", "Sort", "Union", "Generate", "Expand"}
+    | {"Repartition", "RepartitionByExpression", "MapInArrow", "MapInPandas", "Distinct", "Deduplicate"}
+)
 
 # How pyspark names a frame that is handed to spark.sql("... {f}", f=frame); its plan is part of the query.
 _INLINED = "_pyspark_connect_temp_view_"
@@ -54,6 +60,42 @@ def names_in_analysed(tree: list[dict[str, Any]], view: str, origin: Origin | No
         UnpinnedRead: a leaf of the plan is storage that no registered name stands for.
     """
     return tuple(sorted(set(_analysed_names(_node(iter(tree)), view, origin))))
+
+
+def names_read_whole(tree: list[dict[str, Any]], names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the registered `names` that an analysed plan surely reads to the last row, and once; sorted.
+
+    Only operators that ask their child for everything lie between such a name and the top: no filter, which
+    the optimiser could push into the scan, no limit, no join, no subquery.
+    """
+    wanted = {same_name(name): name for name in names}
+    root = _node(iter(tree))
+    counts = Counter(_reached_names(root, wanted))
+    return tuple(sorted(wanted[name] for name in set(_whole_names(root, wanted)) if counts[name] == 1))
+
+
+def _reached_names(node: _Node, wanted: Mapping[str, str]) -> Iterator[str]:
+    name = _view_name(node)
+    if name in wanted:
+        yield name
+        return
+    for tree in _inner_trees(node.fields):
+        yield from _reached_names(_node(iter(tree)), wanted)
+    for child in node.children:
+        yield from _reached_names(child, wanted)
+
+
+def _whole_names(node: _Node, wanted: Mapping[str, str]) -> Iterator[str]:
+    name = _view_name(node)
+    if name in wanted:
+        yield name
+    elif node.kind in _READ_EVERYTHING:
+        for child in node.children:
+            yield from _whole_names(child, wanted)
+
+
+def _view_name(node: _Node) -> str:
+    return same_name(str(node.fields["desc"]["identifier"]["table"])) if node.kind == "View" else ""
 
 
 def functions_in_parsed(tree: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from headwater.delta import check_storable, read_files, read_pinned, read_scanned, register_table
+from headwater.delta import (
+    check_storable,
+    read_files,
+    read_scanned,
+    register_changes,
+    register_delta,
+    register_listing,
+    register_table,
+)
 from headwater.errors import FunctionDisabled, NotInAView, OrderMismatch
 from headwater.functions import find_function
 from headwater.names import TablePin, same_name
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from headwater.delta import FilePin, Registration
     from headwater.functions import FunctionSnapshot
     from headwater.origin import Origin
     from headwater.pipeline import SourceSpec, ViewSpec
@@ -41,10 +50,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """All names of a pipeline in the order in which they can be made, and what each reads."""
+    """All names of a pipeline in the order in which they can be made, what each reads, and its sources."""
 
     order: tuple[str, ...]
     reads: Mapping[str, tuple[str, ...]]
+    registrations: tuple[Registration, ...] = ()
 
 
 def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled: FunctionSnapshot) -> None:
@@ -75,43 +85,52 @@ def compile_views(
     everything = {**dict.fromkeys(pinned, ()), **{name: reads[name] for name in by_name}}
     origins = {name: view.origin for name, view in by_name.items()}
     order = order_of(everything, origins)
+    registered: list[Registration] = []
     for name in order:
-        if name in pinned:
-            register_source(session, pinned[name])
-        else:
+        if name not in pinned:
             _plan_view(session, by_name[name], everything[name])
-    return Compiled(order=order, reads=everything)
+        elif (done := register_source(session, pinned[name])) is not None:
+            registered.append(done)
+    return Compiled(order=order, reads=everything, registrations=tuple(registered))
 
 
-def register_source(session: RunSession, source: PinnedSource) -> None:
+def register_source(session: RunSession, source: PinnedSource) -> Registration | None:
     """Makes a source readable under its name; rows that are still to be made are planned as empty."""
     spec, pin = source.spec, source.pin
-    if source.files is not None and spec.kind == "files":
-        place = str(local_path_of(source.files.pin.uri))
-        session.spark.sparkContext.setLocalProperty(root_property(spec.name), place)
-        register_table(session, "listing", source.files.pin, read_scanned(session, source.files))
-    elif source.files is not None and spec.file_format is not None:
-        rows = read_files(
-            session,
-            source.files,
-            file_format=spec.file_format,
-            schema=spec.schema,
-            options=spec.options,
-            origin=spec.origin,
-        )
-        register_table(session, "listing", source.files.pin, rows)
-    elif spec.kind == "memory" and spec.plan is not None and pin is not None:
-        register_table(
-            session, "memory", pin, rehydrate(session, spec.plan.executable, spec.name, spec.origin)
-        )
-    elif pin is not None:
-        register_table(session, "delta", pin, read_pinned(session, pin))
-    elif spec.plan is not None:
+    if source.files is not None:
+        return _register_files(session, spec, source.files)
+    if source.changes is not None:
+        return register_changes(session, source.changes, spec.read, spec.origin)
+    if pin is not None and spec.kind == "memory" and spec.plan is not None:
+        rows = rehydrate(session, spec.plan.executable, spec.name, spec.origin)
+        return register_table(session, "memory", pin, rows, provider_kind="memory")
+    if pin is not None:
+        return register_delta(session, pin, spec.read, spec.origin)
+    if spec.plan is not None:
         made = rehydrate(session, spec.plan.executable, spec.name, spec.origin)
         if names_in_analysed(analysed_tree(made), spec.name, spec.origin):
             remedy = "A source starts from nothing but spark; make it a view."
             raise NotInAView(member="a table that a source reads", remedy=remedy, origin=spec.origin)
         _register_planned(session, spec.name, made, spec.origin)
+    return None
+
+
+def _register_files(session: RunSession, spec: SourceSpec, files: FilePin) -> Registration:
+    if spec.kind == "files":
+        place = str(local_path_of(files.pin.uri))
+        session.spark.sparkContext.setLocalProperty(root_property(spec.name), place)
+        rows = read_scanned(session, files)
+        return register_table(session, "listing", files.pin, rows, provider_kind="listing")
+    rows = read_files(
+        session,
+        files,
+        file_format=spec.file_format or "",
+        schema=spec.schema,
+        options=spec.options,
+        origin=spec.origin,
+    )
+    effective = {"format": spec.file_format, "schema": spec.schema, **dict(spec.options)}
+    return register_listing(session, files, rows, effective, spec.origin)
 
 
 def rehydrate_view(session: RunSession, view: ViewSpec) -> DataFrame:
@@ -137,7 +156,8 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
 def _register_planned(session: RunSession, name: str, frame: DataFrame, origin: Origin) -> None:
     check_storable(frame.schema, name, origin)
     empty = empty_relation(session, as_stored(frame.schema), name)
-    register_table(session, "memory", TablePin(name=name, uri=f"planned:{name}", version=0, digest=""), empty)
+    planned = TablePin(name=name, uri=f"planned:{name}", version=0, digest="")
+    register_table(session, "memory", planned, empty, provider_kind="planned")
 
 
 def as_stored(schema: StructType) -> StructType:

@@ -151,7 +151,11 @@ def _plan(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Compile
 
 def _make(run: _Run, pipeline: Pipeline, compiled: Compiled) -> Made:
     context = TaskContext(
-        session=run.engine.get(), pipeline=pipeline.name, run_id=run.run_id, new_token=run.clock.new_token
+        session=run.engine.get(),
+        pipeline=pipeline.name,
+        run_id=run.run_id,
+        new_token=run.clock.new_token,
+        registrations={each.table.name: each for each in compiled.registrations},
     )
     request = MakingRequest(
         context=context,
@@ -184,6 +188,8 @@ def _record(run: _Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Ma
         sources=sources,
         reads=compiled.reads,
         tables=made.tables,
+        registrations=made.registrations,
+        rows_checked=made.rows_checked,
         schemas=run.schemas,
         error=made.error,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import TableRecord
-from headwater.delta import find_head
+from headwater.delta import check_gate, describe_pin, find_head
 from headwater.digest import digest_of
 from headwater.errors import HeadwaterError
 from headwater.names import same_name
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater.artifacts import Manifest
+    from headwater.delta import Registration
     from headwater.pipeline import Pipeline
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
@@ -51,9 +52,11 @@ class MakingRequest:
 
 @dataclass(kw_only=True)
 class Made:
-    """The tables so far, in the order in which they were made, and the failure that ended it."""
+    """The tables so far, in the order in which they were made, how names were read, and what ended it."""
 
     tables: list[TableRecord] = field(default_factory=list[TableRecord])
+    registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
+    rows_checked: dict[str, int] = field(default_factory=dict[str, int])
     error: HeadwaterError | None = None
 
 
@@ -72,6 +75,9 @@ def make_tables(request: MakingRequest) -> Made:
             made.error = error
             made.tables += _not_made(request, made, name, error)
             break
+    made.registrations = dict(request.context.registrations)
+    checks = request.context.checks
+    made.rows_checked = {checks.pins[name][0].name: count for name, count in checks.checked.items()}
     return made
 
 
@@ -101,6 +107,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     total = len(request.table_uris)
     request.listen(Progress(message=view.name, done=len(made.tables), total=total))
     reached = reached_by(request.compiled, request.pipeline, view.name)
+    _check_sources(request, reached)
     table = run_task(
         request.context,
         view,
@@ -108,9 +115,28 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         key=_task_key(request, made, view, reached),
         reason=_reason(request, made, view.name, reached),
         full=request.full,
+        between=_between(request, reached),
     )
     made.tables.append(table)
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
+
+
+def _check_sources(request: MakingRequest, reached: list[str]) -> None:
+    """Right before a view is run: its sources are still as planned with, and as their gates ask."""
+    for name in reached:
+        spec = request.pipeline.spec(name)
+        pin = request.pins.pinned(spec).pin if isinstance(spec, SourceSpec) else None
+        if isinstance(spec, SourceSpec) and spec.kind in {"delta", "changes"} and pin is not None:
+            snapshot = describe_pin(request.context.session, pin, spec.origin)
+            check_gate(spec.read.gate, snapshot, spec.name, spec.origin)
+            if spec.kind == "delta":
+                request.context.checks.add(pin, read=spec.read)
+
+
+def _between(request: MakingRequest, reached: list[str]) -> list[ViewSpec]:
+    """The views of `reached` that are not stored, each after all that it reads."""
+    specs = [request.pipeline.spec(name) for name in request.compiled.order if name in reached]
+    return [each for each in specs if isinstance(each, ViewSpec) and not each.stored]
 
 
 def reached_by(compiled: Compiled, pipeline: Pipeline, name: str) -> list[str]:

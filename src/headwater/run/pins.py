@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from headwater.delta import FilePin, ListedFile, ScanOptions, find_head, note_of, pin_files, scan_files
+from headwater.delta import (
+    CdfWindow,
+    ChangePin,
+    FilePin,
+    ListedFile,
+    ScanOptions,
+    find_head,
+    note_of,
+    pin_changes,
+    pin_files,
+    scan_files,
+)
 from headwater.digest import digest_of
-from headwater.errors import HeadwaterError, InvalidSetting
+from headwater.errors import HeadwaterError
 from headwater.names import TablePin
+from headwater.runtime import is_remote
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,13 +46,15 @@ class PinnedSource:
     spec: SourceSpec
     pin: TablePin | None
     files: FilePin | None = None
+    changes: ChangePin | None = None
     as_made: bool = False
 
     @property
     def identity(self) -> list[str | int | None]:
         """What changes when the declaration or the data does."""
         known = [self.pin.version, self.pin.digest] if self.pin else [None]
-        return [self.spec.digest, *known]
+        window = [self.changes.starting_version] if self.changes else []
+        return [self.spec.digest, *known, *window]
 
     @property
     def schema_identity(self) -> list[str | int | None]:
@@ -87,9 +100,8 @@ class SourcePins:
         """The one address of a source."""
         if spec.path is None:
             return self._storage.canonical_uri(str(self._warehouse.table_path(spec.name)))
-        is_remote = urlsplit(spec.path).scheme not in {"", "file"}
-        path = spec.path if is_remote or spec.path.startswith("file:") else str(self._root / spec.path)
-        return self._storage.canonical_uri(path)
+        is_address = is_remote(spec.path) or spec.path.lower().startswith("file:")
+        return self._storage.canonical_uri(spec.path if is_address else str(self._root / spec.path))
 
     def _pin(self, spec: SourceSpec) -> PinnedSource:
         match spec.kind:
@@ -106,8 +118,16 @@ class SourcePins:
             case "made":
                 return self._pin_made(spec)
             case "delta":
-                _check_plain(spec)
-                return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, self.uri_of(spec)))
+                return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, self.uri_of(spec), spec.read))
+            case "changes":
+                return self._pin_changes(spec)
+
+    def _pin_changes(self, spec: SourceSpec) -> PinnedSource:
+        uri = self.uri_of(spec)
+        window = spec.read.changes or CdfWindow(starting_version=0)
+        newest = self._latest.pin(spec.name, uri).version
+        pinned = pin_changes(spec.name, uri, window, newest=newest)
+        return PinnedSource(spec=spec, pin=pinned.pin, changes=pinned)
 
     def _before(self, spec: SourceSpec) -> list[ListedFile]:
         """The files that the last run saw."""
@@ -133,14 +153,6 @@ class SourcePins:
         if head is None or (is_ours and is_stale):
             return PinnedSource(spec=spec, pin=None, as_made=True)
         return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, uri), as_made=is_ours)
-
-
-def _check_plain(spec: SourceSpec) -> None:
-    """A Delta table has its own schema and is read at its pin; options would be ignored in silence."""
-    if spec.schema is not None or spec.options:
-        raise InvalidSetting(
-            key=spec.name, value="a Delta source with schema or options", expected="the path alone"
-        )
 
 
 def made_key(spec: SourceSpec) -> str:

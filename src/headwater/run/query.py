@@ -16,8 +16,16 @@ import pyarrow as pa
 
 from headwater.artifacts import last_manifest
 from headwater.clock import new_run_id
-from headwater.delta import read_pinned, register_table
-from headwater.errors import NotBuilt, NothingToRead, ResultClosed, UnknownDataset, VersionNotFound
+from headwater.datasets import ReadOptions, read_options_of
+from headwater.delta import ChangePin, register_changes, register_delta, storage_error
+from headwater.errors import (
+    EngineFailed,
+    NotBuilt,
+    NothingToRead,
+    ResultClosed,
+    UnknownDataset,
+    VersionNotFound,
+)
 from headwater.functions import FUNCTION_ROW_SCHEMA, function_rows
 from headwater.names import TablePin, near_hint, same_name
 from headwater.origin import Origin
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
     from headwater.artifacts import Manifest, SourceRecord
     from headwater.clock import Clock
     from headwater.delta import LatestVersions
+    from headwater.names import SnapshotKey
     from headwater.pipeline import Pipeline, ProjectConfig
     from headwater.run.outcome import Listener
     from headwater.run.warehouse import Warehouse
@@ -84,11 +93,19 @@ class QueryResult:
 
     It can be iterated once, handed to whatever takes an Arrow stream (`pyarrow.table(result)`,
     `polars.from_arrow(result)`), or read whole with `read_all`. Closing it, leaving its `with` block or
-    reading it to the end gives its session back.
+    reading it to the end gives its session back. `snapshots` are the Delta tables that it reads, each at its
+    version.
     """
 
-    def __init__(self, columns: tuple[ResultColumn, ...], stream: ArrowStream, session: RunSession) -> None:
+    def __init__(
+        self,
+        columns: tuple[ResultColumn, ...],
+        snapshots: tuple[SnapshotKey, ...],
+        stream: ArrowStream,
+        session: RunSession,
+    ) -> None:
         self.columns = columns
+        self.snapshots = snapshots
         self.schema: pa.Schema = stream.schema
         self._stream = stream
         self._session = session
@@ -140,6 +157,8 @@ class QueryResult:
             for batch in self._stream:
                 yield batch
                 self._check_open()
+        except EngineFailed as error:
+            raise storage_error(error) or error from error
         finally:
             self.close()
 
@@ -163,7 +182,8 @@ def open_query(request: QueryRequest, clock: Clock, listen: Listener) -> QueryRe
         for key, value in _PARTS.items():
             if key not in dict(request.profile.spark):
                 session.spark.conf.set(key, value)
-        registered = _Names(request, engine, listen).register(session, query.reads)
+        names = _Names(request, engine, listen)
+        registered = names.register(session, query.reads)
         frame = analyse_query(session, query, registered)
         columns = tuple(
             ResultColumn(name=each.name, type=each.dataType.simpleString()) for each in frame.schema.fields
@@ -171,7 +191,7 @@ def open_query(request: QueryRequest, clock: Clock, listen: Listener) -> QueryRe
         shown = as_arrow_can(frame if request.limit is None else frame.limit(request.limit))
         stream = ArrowStream(session, shown, f"headwater-query-{new_run_id(clock)}")
         undo.pop_all()
-        return QueryResult(columns, stream, session)
+        return QueryResult(columns, tuple(sorted(names.keys)), stream, session)
 
 
 class _Names:
@@ -183,7 +203,8 @@ class _Names:
         self._listen = listen
         self._last = last_manifest(request.warehouse.root)
         self._pins = _RecordedPins(request, self._last)
-        self._pinned = {same_name(pin.name): pin for pin in self._pins.recorded()}
+        self._pinned = {same_name(each[0].name): each for each in self._pins.recorded()}
+        self.keys: set[SnapshotKey] = set()
 
     def register(self, session: RunSession, reads: tuple[str, ...]) -> tuple[str, ...]:
         """Makes the names, and what they need, readable in `session`; gives all that are registered there."""
@@ -202,8 +223,12 @@ class _Names:
         return (*reads, *self._register_defined(session, defined))
 
     def _register_pin(self, session: RunSession, name: str) -> None:
-        pin = self._pinned[same_name(name)]
-        register_table(session, "delta", pin, read_pinned(session, pin))
+        pin, options, start = self._pinned[same_name(name)]
+        if start is None:
+            register_delta(session, pin, options)
+        else:
+            register_changes(session, ChangePin(pin=pin, starting_version=start), options)
+        self.keys.add(pin.key)
 
     def _check_known(self, name: str) -> None:
         if self._last is None:
@@ -299,18 +324,22 @@ class _RecordedPins(SourcePins):
         self._request = request
         self._last = last
 
-    def recorded(self) -> Iterator[TablePin]:
-        """Every stored table and Delta source that the last run left at a version."""
+    def recorded(self) -> Iterator[tuple[TablePin, ReadOptions, int | None]]:
+        """Every stored table and Delta source that the last run left at a version, and how it is read.
+
+        The last part is the first version of a change feed.
+        """
         if self._last is None:
             return
         for source in self._last.sources:
-            if source.kind in {"delta", "made"}:
-                yield self._recorded_pin(source)
+            if source.kind in {"delta", "changes", "made"}:
+                yield self._recorded_pin(source), read_options_of(source.options), source.starting_version
         for table in self._last.tables:
             if table.pin is not None:
                 place = str(self._request.warehouse.table_path(table.name))
                 uri = self._request.profile.storage.canonical_uri(place)
-                yield TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+                pin = TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+                yield pin, ReadOptions(), None
 
     def pinned(self, spec: SourceSpec) -> PinnedSource:
         """The source as the last run saw it; rows in memory as their definition has them now."""
@@ -327,7 +356,9 @@ class _RecordedPins(SourcePins):
             if found.pin is None or found.pin.digest != record.pin.digest:
                 raise VersionNotFound(path=self.uri_of(spec), version=record.pin.version, origin=spec.origin)
             return found
-        return PinnedSource(spec=spec, pin=self._recorded_pin(record))
+        pin, start = self._recorded_pin(record), record.starting_version
+        changes = None if start is None else ChangePin(pin=pin, starting_version=start)
+        return PinnedSource(spec=spec, pin=pin, changes=changes)
 
     def _recorded_pin(self, record: SourceRecord) -> TablePin:
         place = SourceSpec(name=record.name, origin=self._place(), kind="delta", path=record.path)

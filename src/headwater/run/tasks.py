@@ -6,7 +6,7 @@ even if the run that made it was killed before it could record anything. Not her
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import PinRecord, TableRecord
@@ -17,23 +17,28 @@ from headwater.delta import (
     commit_mutation,
     find_head,
     note_of,
+    read_head,
     read_pinned,
-    register_table,
+    register_delta,
+    storage_error,
 )
 from headwater.digest import digest_of
-from headwater.errors import EngineFailed, SourceChanged
+from headwater.errors import EngineFailed, HeadwaterError, SourceChanged
 from headwater.pipeline import FileChanged
-from headwater.run.compile import rehydrate_view
+from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame
 
+    from headwater.delta import Registration
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.pipeline import ViewSpec
     from headwater.runtime import RunSession
+
+_WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +49,19 @@ class TaskContext:
     pipeline: str
     run_id: str
     new_token: Callable[[], str]
+    checks: RowChecks = field(default_factory=RowChecks)
+    registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
 
 
 def run_task(
-    context: TaskContext, view: ViewSpec, *, uri: str, key: str, reason: str, full: bool
+    context: TaskContext,
+    view: ViewSpec,
+    *,
+    uri: str,
+    key: str,
+    reason: str,
+    full: bool,
+    between: Sequence[ViewSpec] = (),
 ) -> TableRecord:
     """Makes a stored view's table if its last commit is not this very task's, and registers it.
 
@@ -58,17 +72,46 @@ def run_task(
         key: the identity of this task: the view, all it reads at its versions, the settings.
         reason: why it is built, if it is.
         full: build even if the table is there.
+        between: the views that are not stored and that it reads through, each after what it reads.
+
+    Raises:
+        RowsDiffer: a table that it reads is not what its log promises; what was made of it is withdrawn.
     """
     head = find_head(uri)
     if head is not None and not full and _made_by(head, view.name, key):
         pin = head.pin(view.name)
-        _register(context.session, pin)
+        _register(context, pin, _rows(head))
         return _record(pin, key, action="skipped", reason="nothing it reads changed", rows=_rows(head))
     if head is not None and reason == "new":
         reason = "no run on record made its table"
-    rows = rehydrate_view(context.session, view)
-    pin, count = write_table(context, view.name, rows, uri=uri, key=key, head=head, origin=view.origin)
+    watched = WatchedView(context.session, view, between, context.checks)
+    try:
+        pin, count = write_table(
+            context, view.name, watched.rows, uri=uri, key=key, head=head, origin=view.origin
+        )
+        try:
+            watched.check()
+        except HeadwaterError:
+            _withdraw(context, view, pin, head)
+            raise
+    finally:
+        watched.close()
     return _record(pin, key, action="built", reason=reason, rows=count)
+
+
+def _withdraw(context: TaskContext, view: ViewSpec, pin: TablePin, before: LogHead | None) -> None:
+    """Puts back what was in a table before a commit that must not be relied on, in one more commit."""
+    kept = before.pin(view.name) if before else None
+    rows = read_pinned(context.session, kept or pin)
+    write_table(
+        context,
+        view.name,
+        rows if kept else rows.limit(0),
+        uri=pin.uri,
+        key=_WITHDRAWN,
+        head=read_head(pin.uri),
+        origin=view.origin,
+    )
 
 
 def write_table(
@@ -96,8 +139,8 @@ def write_table(
         told = error.detail.partition(f"{FileChanged.__name__}: ")[2]
         if told:
             raise SourceChanged(view=name, detail=told, origin=origin) from error
-        raise
-    _register(context.session, receipt.pin)
+        raise storage_error(error) or error from error
+    _register(context, receipt.pin, receipt.rows)
     return receipt.pin, receipt.rows
 
 
@@ -106,8 +149,9 @@ def _made_by(head: LogHead, name: str, key: str) -> bool:
     return note is not None and note.table == name and note.task_key == key
 
 
-def _register(session: RunSession, pin: TablePin) -> None:
-    register_table(session, "delta", pin, read_pinned(session, pin))
+def _register(context: TaskContext, pin: TablePin, rows: int | None) -> None:
+    context.registrations[pin.name] = register_delta(context.session, pin)
+    context.checks.add(pin, promised=rows)
 
 
 def _rows(head: LogHead) -> int | None:

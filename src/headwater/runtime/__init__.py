@@ -13,7 +13,7 @@ connect_planner                   Spark's translator from Connect's messages to 
 ArrowStream, as_arrow_can         a frame's rows as Arrow batches, in bounded memory
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
 headwater_home                    the cache folder
-StorageProfile                    where tables live: local_path_of, redacted
+StorageProfile                    where tables live: local_path_of, is_remote, redacted
 CachePolicy, cache_policy         how long a session believes what it saw, by CacheProfile
 """
 
@@ -42,7 +42,7 @@ from headwater.runtime.session import (
     prepare_engine,
 )
 from headwater.runtime.settings import SettingsSnapshot
-from headwater.runtime.storage import StorageProfile, local_path_of, redacted
+from headwater.runtime.storage import StorageProfile, is_remote, local_path_of, redacted
 from headwater.runtime.streaming import ArrowStream, as_arrow_can
 from headwater.runtime.versions import (
     DependencyManifest,
@@ -82,6 +82,7 @@ __all__ = [
     "headwater_home",
     "identity_of",
     "ignore_notes",
+    "is_remote",
     "local_path_of",
     "open_runtime",
     "prepare_engine",

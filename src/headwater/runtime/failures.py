@@ -44,6 +44,7 @@ class Failure:
     java_class: str | None = None
     call_site: Origin | None = None
     line_in_sql: int = 0
+    file: str | None = None
 
 
 def silence_engine_loggers() -> None:
@@ -99,6 +100,7 @@ def engine_error(
         condition=failure.condition,
         sql_state=failure.sql_state,
         java_class=failure.java_class,
+        file=failure.file,
         **words,
     )
 
@@ -127,6 +129,7 @@ def _of_throwable(throwable: Any) -> Failure:
         java_class=str(chosen.getClass().getName()),
         call_site=call_site or _python_frame(text),
         line_in_sql=line,
+        file=_file_of(chosen),
     )
 
 
@@ -151,6 +154,15 @@ def _call(throwable: Any, method: str) -> str | None:
     except (Py4JError, PySparkException):  # the class has no such method, or has nothing to say
         return None
     return str(value) if value is not None else None
+
+
+def _file_of(throwable: Any) -> str | None:
+    """The file that was being read, if the condition is about one."""
+    try:
+        path = throwable.getMessageParameters().get("path")
+    except (Py4JError, PySparkException, AttributeError):  # not every exception has parameters
+        return None
+    return str(path) if path is not None else None
 
 
 def _place_of(throwable: Any) -> tuple[Origin | None, int]:

@@ -7,10 +7,11 @@ environment, flags (`--master`, `--set key=value`). Not here: Spark; a profile i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Literal, cast, get_args
 
+from headwater.datasets import DEGRADED_PROVIDERS
 from headwater.errors import HeadwaterError, InvalidSetting, UnknownProfile, UnknownSetting
 from headwater.functions import FAMILIES
 from headwater.names import near_hint, near_name
@@ -40,6 +41,7 @@ class RuntimeProfile:
     cache: CacheProfile = "snapshot_pinned"
     catalog: Catalog = "in_memory"
     disabled_families: tuple[str, ...] = ()
+    allow_degraded: tuple[str, ...] = ()
     storage: StorageProfile = field(default_factory=StorageProfile)
     spark: tuple[tuple[str, str], ...] = ()
 
@@ -198,13 +200,22 @@ def _storage(table: Mapping[str, object]) -> StorageProfile:
 def _pairs(key: str, table: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(table, Mapping):
         raise InvalidSetting(key=key, value=repr(table), expected="a table of keys and values")
-    return tuple(sorted((str(k), str(v)) for k, v in cast("Mapping[object, object]", table).items()))
+    return tuple(sorted(_flattened("", cast("Mapping[str, object]", table))))
+
+
+def _flattened(prefix: str, table: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """A key with dots that was not quoted is a table in a table to TOML, and one key to everybody else."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(f"{prefix}{key}.", cast("Mapping[str, object]", value))
+        else:
+            yield f"{prefix}{key}", str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _coerced(key: str, value: object) -> str | int | bool | tuple[str, ...]:
     default = _FIELDS[key].default
     if isinstance(default, tuple):
-        return _families(key, value)
+        return _chosen(key, value, FAMILIES if key == "disabled_families" else DEGRADED_PROVIDERS)
     if isinstance(default, bool):
         return _boolean(key, value)
     if isinstance(default, int):
@@ -219,15 +230,13 @@ def _coerced(key: str, value: object) -> str | int | bool | tuple[str, ...]:
     return value
 
 
-def _families(key: str, value: object) -> tuple[str, ...]:
-    """A list in a file; words with commas between them in the environment and in flags."""
+def _chosen(key: str, value: object, known: Collection[str]) -> tuple[str, ...]:
+    """Some of the known words: a list in a file; with commas between them in variables and flags."""
     words = [word for word in value.split(",") if word.strip()] if isinstance(value, str) else value
     is_list = isinstance(words, list)
     names = {str(word).strip() for word in cast("list[object]", words)} if is_list else {str(value)}
-    if not names <= set(FAMILIES):
-        raise InvalidSetting(
-            key=key, value=repr(value), expected=f"function families, of {', '.join(FAMILIES)}"
-        )
+    if not names <= set(known):
+        raise InvalidSetting(key=key, value=repr(value), expected=f"some of {', '.join(known)}")
     return tuple(sorted(names))
 
 

@@ -125,6 +125,12 @@ class RunSession:
         """Another session for the same run, with nothing of this one's views and settings."""
         return self.runtime.new_session()
 
+    def copy(self) -> RunSession:
+        """Another session that begins with this one's views and settings, and leaves them as they are."""
+        return RunSession(
+            self.runtime, SparkSession(self.spark.sparkContext, self.jvm_session.cloneSession())
+        )
+
     def release(self) -> None:
         """Forgets the session's views and cuts the reference, so that nothing of the run stays behind."""
         if self._spark is not None:

@@ -1,0 +1,324 @@
+"""How a dataset is to be read: values that a definition or a location writes down and storage obeys.
+
+    FeatureGate    what a table's protocol must have
+    CdfWindow      which versions of a change feed
+    ReadOptions    both of them, and which version, files and columns
+
+Not here: reading; and where the dataset is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from headwater.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from headwater.digest import Plain
+
+# Ways to read a Delta table around Delta; a profile allows each by its name, or it is refused.
+DEGRADED_PROVIDERS = ("delta_as_files", "snapshot_changes")
+
+
+def _check_version(key: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidSetting(key=key, value=repr(value), expected="a whole number, zero or above")
+
+
+def _check_texts(key: str, value: object) -> None:
+    texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (None,)
+    if not all(isinstance(each, str) and each for each in texts):
+        raise InvalidSetting(key=key, value=repr(cast("object", value)), expected="a list of texts")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureGate:
+    """What a table's protocol must have, at the least, before it is read or written."""
+
+    min_reader_version: int = 0
+    min_writer_version: int = 0
+    required_reader_features: tuple[str, ...] = ()
+    required_writer_features: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key in ("min_reader_version", "min_writer_version"):
+            _check_version(key, getattr(self, key))
+        for key in ("required_reader_features", "required_writer_features"):
+            _check_texts(key, getattr(self, key))
+            object.__setattr__(self, key, tuple(sorted(set(getattr(self, key)))))
+
+    def merged(self, other: FeatureGate) -> FeatureGate:
+        """The gate that lets through what both let through."""
+        return FeatureGate(
+            min_reader_version=max(self.min_reader_version, other.min_reader_version),
+            min_writer_version=max(self.min_writer_version, other.min_writer_version),
+            required_reader_features=self.required_reader_features + other.required_reader_features,
+            required_writer_features=self.required_writer_features + other.required_writer_features,
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it lets everything through."""
+        return self == FeatureGate()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CdfWindow:
+    """A stretch of a table's change feed, both ends included.
+
+    It begins at a version or at a time, and ends at a version, at a time, or at the newest version. A start
+    behind the newest version, or an end behind it, is refused unless `allow_out_of_range` is set; then there
+    is nothing to read behind it. Times are ISO 8601; without a zone they are UTC.
+    """
+
+    starting_version: int | None = None
+    ending_version: int | None = None
+    starting_timestamp: str | None = None
+    ending_timestamp: str | None = None
+    allow_out_of_range: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.starting_version is None) == (self.starting_timestamp is None):
+            raise InvalidSetting(
+                key="CdfWindow",
+                value=f"without one start: {self}",
+                expected="one of starting_version and starting_timestamp",
+            )
+        if self.ending_version is not None and self.ending_timestamp is not None:
+            raise InvalidSetting(
+                key="CdfWindow",
+                value=f"with two ends: {self}",
+                expected="one of ending_version and ending_timestamp, or neither",
+            )
+        for key in ("starting_version", "ending_version"):
+            if getattr(self, key) is not None:
+                _check_version(key, getattr(self, key))
+        for key in ("starting_timestamp", "ending_timestamp"):
+            if getattr(self, key) is not None:
+                milliseconds_of(getattr(self, key), key)
+        if self._ends_before_it_starts():
+            raise InvalidSetting(
+                key="CdfWindow", value=str(self), expected="an end that is not before its start"
+            )
+
+    def _ends_before_it_starts(self) -> bool:
+        if self.starting_version is not None and self.ending_version is not None:
+            return self.ending_version < self.starting_version
+        if self.starting_timestamp is not None and self.ending_timestamp is not None:
+            return milliseconds_of(self.ending_timestamp) < milliseconds_of(self.starting_timestamp)
+        return False
+
+    def __str__(self) -> str:
+        start = self.starting_version if self.starting_timestamp is None else self.starting_timestamp
+        end = self.ending_version if self.ending_timestamp is None else self.ending_timestamp
+        return f"{start} to {'the newest' if end is None else end}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """Which rows and columns of a dataset are read, and under which conditions.
+
+    Args:
+        version: the version to read; the newest if neither this nor `timestamp` is given.
+        timestamp: the time whose newest version is read, in ISO 8601.
+        gate: what the table's protocol must have.
+        changes: the change feed instead of the rows.
+        require_change_feed: the table must keep a change feed.
+        columns: names and SQL expressions of the columns that come out; all of the table's if empty.
+        defaults: names and SQL expressions of columns that stand in where the table does not have them.
+        schema: names and types that the columns are cast to, as Spark writes a schema; no others come out.
+        files: the only data files to read, as the log writes their paths; all if None.
+        file_column: a further column with the data file that a row came from.
+        pushdown: whether Parquet may skip rows by filters; the rows are the same.
+    """
+
+    version: int | None = None
+    timestamp: str | None = None
+    gate: FeatureGate = FeatureGate()
+    changes: CdfWindow | None = None
+    require_change_feed: bool = False
+    columns: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, str], ...] = ()
+    schema: str | None = None
+    files: tuple[str, ...] | None = None
+    file_column: str | None = None
+    pushdown: bool = True
+
+    def __post_init__(self) -> None:
+        if self.version is not None:
+            _check_version("version", self.version)
+        if self.timestamp is not None:
+            milliseconds_of(self.timestamp)
+        if self.version is not None and self.timestamp is not None:
+            raise InvalidSetting(key="version", value="given with a timestamp", expected="one of the two")
+        if self.changes is not None:
+            _check_plain_changes(self)
+        if self.files is not None:
+            _check_texts("files", self.files)
+            object.__setattr__(self, "files", tuple(sorted(set(self.files))))
+        _check_names("columns", self.columns)
+        _check_names("defaults", self.defaults)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked for but the newest rows."""
+        return self == ReadOptions()
+
+    def with_location(self, location: ReadOptions) -> ReadOptions:
+        """These options in a place that has its own: gates add up, the place's other choices win."""
+        chosen = {
+            each.name: getattr(location, each.name)
+            for each in fields(ReadOptions)
+            if each.name != "gate" and getattr(location, each.name) != each.default
+        }
+        if "version" in chosen or "timestamp" in chosen:
+            chosen = {"version": None, "timestamp": None} | chosen
+        return replace(self, gate=self.gate.merged(location.gate), **chosen)
+
+    def identity(self) -> dict[str, Plain]:
+        """What is hashed and recorded: every choice that is not the default."""
+        found: dict[str, Plain] = {}
+        for each in fields(ReadOptions):
+            value = getattr(self, each.name)
+            if value != each.default:
+                found[each.name] = _plain(value)
+        return found
+
+
+def read_options_of(given: Mapping[str, object]) -> ReadOptions:
+    """Options as people write them: mappings for columns, gates and windows, lists for files and features.
+
+    Raises:
+        InvalidSetting: a key that there is not, or a value that it cannot have.
+    """
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in _TAKES:
+            raise InvalidSetting(key=key, value="given", expected=f"one of {', '.join(sorted(_TAKES))}")
+        if value is not None:
+            values[key] = _TAKES[key](key, value)
+    return ReadOptions(**values)
+
+
+def feature_gate_of(key: str, value: object) -> FeatureGate:
+    """A gate, or its fields as a mapping."""
+    return _fields_of(FeatureGate, key, value)
+
+
+def _fields_of(kind: type[_V], key: str, value: object) -> _V:
+    if isinstance(value, kind):
+        return value
+    known = {each.name for each in fields(cast("Any", kind))}
+    if not isinstance(value, Mapping) or not set(cast("Mapping[str, object]", value)) <= known:
+        expected = f"a {kind.__name__}, or its fields: {', '.join(sorted(known))}"
+        raise InvalidSetting(key=key, value=repr(cast("object", value)), expected=expected)
+    content = cast("Mapping[str, Any]", value)
+    return kind(**{name: _frozen(each) for name, each in content.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidSetting(key=key, value=repr(value), expected="a text")
+    return value
+
+
+def _flag(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidSetting(key=key, value=repr(value), expected="true or false")
+    return value
+
+
+def _number(key: str, value: object) -> int:
+    _check_version(key, value)
+    return cast("int", value)
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    texts: object = tuple(cast("Sequence[str]", value)) if is_list else cast("object", value)
+    _check_texts(key, texts)
+    return cast("tuple[str, ...]", texts)
+
+
+def _expressions(key: str, value: object) -> tuple[tuple[str, str], ...]:
+    """A mapping, as people write it, or pairs, as it is recorded."""
+    try:
+        found = dict(cast("Mapping[str, object]", value))
+    except (TypeError, ValueError):
+        raise InvalidSetting(key=key, value=repr(value), expected="names with SQL expressions") from None
+    return tuple((_text(key, name), _text(key, expression)) for name, expression in found.items())
+
+
+_V = TypeVar("_V", FeatureGate, CdfWindow)
+_TAKES: Mapping[str, Callable[[str, object], object]] = {
+    "version": _number,
+    "timestamp": _text,
+    "gate": feature_gate_of,
+    "changes": lambda key, value: _fields_of(CdfWindow, key, value),
+    "require_change_feed": _flag,
+    "columns": _expressions,
+    "defaults": _expressions,
+    "schema": _text,
+    "files": _texts,
+    "file_column": _text,
+    "pushdown": _flag,
+}
+
+
+def milliseconds_of(timestamp: str, key: str = "timestamp") -> int:
+    """A time in ISO 8601 as milliseconds since 1970, UTC where no zone is named.
+
+    Raises:
+        InvalidSetting: it is no such time.
+    """
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except (ValueError, TypeError):
+        raise InvalidSetting(
+            key=key, value=repr(timestamp), expected="a time such as 2026-01-31T12:00:00Z"
+        ) from None
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    # Whole milliseconds, rounded down: floats would lose some.
+    delta = zoned - datetime(1970, 1, 1, tzinfo=UTC)
+    return (delta.days * 86_400 + delta.seconds) * 1000 + delta.microseconds // 1000
+
+
+def timestamp_of(milliseconds: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 in UTC."""
+    moment = datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _plain(value: object) -> Plain:
+    if isinstance(value, FeatureGate | CdfWindow):
+        kind = type(value)
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(kind)}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in cast("tuple[object, ...]", value)]
+    return cast("Plain", value)
+
+
+def _check_plain_changes(options: ReadOptions) -> None:
+    beside = ("version", "timestamp", "files", "file_column")
+    given = [name for name in beside if getattr(options, name) is not None]
+    if given:
+        raise InvalidSetting(
+            key="changes", value=f"given with {given[0]}", expected="the window alone: it names its versions"
+        )
+
+
+def _check_names(key: str, pairs: tuple[tuple[str, str], ...]) -> None:
+    seen: set[str] = set()
+    for name, expression in pairs:
+        if not name or name.casefold() in seen:
+            raise InvalidSetting(key=key, value=f"{name!r} twice or empty", expected="each name once")
+        if not expression.strip():
+            raise InvalidSetting(key=key, value=f"{name!r} without an expression", expected="SQL")
+        seen.add(name.casefold())

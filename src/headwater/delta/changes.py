@@ -1,0 +1,225 @@
+"""A table's change feed between two versions, pinned, as rows under a name.
+
+Delta's own feed is the only one that is read unless the profile allows `snapshot_changes` by name: then,
+where the table kept no feed, what differs between the two snapshots stands in for it.
+Not here: what is done with changes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql import functions as F
+
+from headwater.datasets import CdfWindow, ReadOptions, milliseconds_of
+from headwater.delta.failures import loading_errors
+from headwater.delta.files import open_rows
+from headwater.delta.gates import check_gate
+from headwater.delta.head import read_commit, read_head
+from headwater.delta.history import newest_until
+from headwater.delta.log_files import check_readable, first_version_of, list_log
+from headwater.delta.projection import project_columns
+from headwater.delta.snapshot import check_pin, describe_pin
+from headwater.errors import ChangesNotRecorded, DegradedRefused, WindowOutOfRange
+from headwater.runtime import local_path_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headwater.delta.projection import ScanColumn
+    from headwater.delta.snapshot import SnapshotInfo
+    from headwater.names import TablePin
+    from headwater.origin import Origin
+    from headwater.runtime import RunSession
+
+SNAPSHOT_CHANGES = "snapshot_changes"
+_PROPERTY = "delta.enableChangeDataFeed"
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class ChangePin:
+    """A window of a change feed as a run saw it: `pin` is its end, `starting_version` its first version.
+
+    There is nothing in it if it starts behind its end.
+    """
+
+    pin: TablePin
+    starting_version: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no version at all."""
+        return self.starting_version > self.pin.version
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeRead:
+    """The rows of a change feed, the snapshot at its end, how columns were made, and by whom."""
+
+    rows: DataFrame
+    snapshot: SnapshotInfo
+    provider_kind: str
+    columns: tuple[ScanColumn, ...] = ()
+
+
+def pin_changes(name: str, uri: str, window: CdfWindow, *, newest: int | None = None) -> ChangePin:
+    """The versions that a window spans, without Spark; `newest` is the one to go by, the log's if None.
+
+    Raises:
+        WindowOutOfRange: it begins or ends behind the newest version and does not allow that; or before the
+            oldest that is still there, which nothing allows: changes would be missing.
+    """
+    files = list_log(uri)
+    newest = read_head(uri).version if newest is None else newest
+    oldest = first_version_of(files)
+    start = _start(uri, window, oldest)
+    end = _end(uri, window, newest)
+    if start < oldest:
+        raise _out_of_range(uri, window, f"the oldest version that is still there is {oldest}")
+    if end is None:
+        raise _out_of_range(uri, window, f"it ends before version {oldest}, the oldest")
+    if not window.allow_out_of_range:
+        if start > newest:
+            raise _out_of_range(uri, window, f"it begins after version {newest}, the newest")
+        if _ends_behind(uri, window, newest):
+            raise _out_of_range(uri, window, f"it ends after version {newest}, the newest")
+        if start > end:
+            raise _out_of_range(uri, window, "there is no version in it")
+    end = min(end, newest)
+    check_readable(files, end)
+    return ChangePin(pin=read_commit(uri, end).pin(name), starting_version=start)
+
+
+def read_changes(
+    session: RunSession, pinned: ChangePin, options: ReadOptions | None = None, origin: Origin | None = None
+) -> DataFrame:
+    """The rows of a change feed; see `open_changes`."""
+    return open_changes(session, pinned, options, origin).rows
+
+
+def open_changes(
+    session: RunSession, pinned: ChangePin, options: ReadOptions | None = None, origin: Origin | None = None
+) -> ChangeRead:
+    """What changed in a pinned window: the table's columns, _change_type, _commit_version, _commit_timestamp.
+
+    Raises:
+        ChangesNotRecorded: the table did not keep a feed in all of the window.
+        VersionNotFound, LogUnreadable, GateClosed: as for rows.
+    """
+    chosen, pin = options or ReadOptions(), pinned.pin
+    check_pin(pin, origin)
+    snapshot = describe_pin(session, pin, origin)
+    check_gate(chosen.gate, snapshot, pin.name, origin)
+    missing = _first_without_feed(session, pinned, snapshot)
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
+        if missing is None:
+            rows, kind = _native(session, pinned), "delta_native"
+        else:
+            _check_allowed(session, pin, missing, origin, required=chosen.require_change_feed)
+            rows, kind = _compared(session, pinned, snapshot), SNAPSHOT_CHANGES
+    rows, columns = project_columns(session, rows, chosen, dataset=pin.name, origin=origin)
+    return ChangeRead(rows=rows, snapshot=snapshot, provider_kind=kind, columns=columns)
+
+
+def _start(uri: str, window: CdfWindow, oldest: int) -> int:
+    """The first version of a window; a time means the first commit at or after it."""
+    if window.starting_version is not None:
+        return window.starting_version
+    before = newest_until(uri, milliseconds_of(window.starting_timestamp or "") - 1)
+    if before is not None:
+        return before + 1
+    return oldest if oldest == 0 else oldest - 1  # commits before the oldest were in the window, and are gone
+
+
+def _end(uri: str, window: CdfWindow, newest: int) -> int | None:
+    if window.ending_timestamp is not None:
+        return newest_until(uri, milliseconds_of(window.ending_timestamp))
+    return newest if window.ending_version is None else window.ending_version
+
+
+def _ends_behind(uri: str, window: CdfWindow, newest: int) -> bool:
+    if window.ending_timestamp is not None:
+        # A time after the newest commit: a later commit could still fall into the window.
+        end = milliseconds_of(window.ending_timestamp)
+        return newest_until(uri, end) == newest and newest_until(uri, end - 1) == newest
+    return window.ending_version is not None and window.ending_version > newest
+
+
+def _out_of_range(uri: str, window: CdfWindow, detail: str) -> WindowOutOfRange:
+    return WindowOutOfRange(path=str(local_path_of(uri)), window=str(window), detail=detail)
+
+
+def _native(session: RunSession, pinned: ChangePin) -> DataFrame:
+    start = min(pinned.starting_version, pinned.pin.version)
+    rows = (
+        session.spark.read.format("delta")
+        .option("readChangeFeed", "true")
+        .option("startingVersion", start)
+        .option("endingVersion", pinned.pin.version)
+        .load(str(local_path_of(pinned.pin.uri)))
+    )
+    return rows.where(F.lit(False)) if pinned.is_empty else rows
+
+
+def _first_without_feed(session: RunSession, pinned: ChangePin, end: SnapshotInfo) -> int | None:
+    """The first version of a window whose changes were not kept."""
+    uri, start = pinned.pin.uri, pinned.starting_version
+    if pinned.is_empty:
+        return None if end.keeps_changes else pinned.pin.version
+    first = (
+        end if start == pinned.pin.version else describe_pin(session, read_commit(uri, start).pin("start"))
+    )
+    if not first.keeps_changes:
+        return start
+    for version in range(start + 1, pinned.pin.version + 1):
+        if _switched(uri, version) is False:
+            return version
+    return None
+
+
+def _switched(uri: str, version: int) -> bool | None:
+    """Whether a commit turns the feed on or off; None if it says nothing about it."""
+    log = local_path_of(uri) / "_delta_log" / f"{version:020}.json"
+    for line in log.read_bytes().splitlines():
+        if b'"metaData"' not in line:
+            continue
+        action = cast("dict[str, dict[str, dict[str, str]]]", json.loads(line))
+        if "metaData" in action:
+            return action["metaData"].get("configuration", {}).get(_PROPERTY, "").lower() == "true"
+    return None
+
+
+def _check_allowed(
+    session: RunSession, pin: TablePin, version: int, origin: Origin | None, *, required: bool
+) -> None:
+    detail = f"version {version} did not keep one"
+    if required:
+        path = str(local_path_of(pin.uri))
+        raise ChangesNotRecorded(
+            dataset=pin.name, path=path, detail=f"{detail}, and it is required", origin=origin
+        )
+    if SNAPSHOT_CHANGES not in session.runtime.profile.allow_degraded:
+        raise DegradedRefused(
+            dataset=pin.name,
+            provider_kind=SNAPSHOT_CHANGES,
+            detail=f"of its change feed {detail}, so two snapshots would be compared",
+            remedy=f"Set {_PROPERTY} = true on the table and begin with a version after that. ",
+            origin=origin,
+        )
+
+
+def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo) -> DataFrame:
+    """Rows that only one of the two snapshots has; what came and went in between is not seen."""
+    pin, before = pinned.pin, pinned.starting_version - 1
+    after = open_rows(session, pin)
+    earlier = open_rows(session, replace(pin, version=before)) if before >= 0 else after.limit(0)
+    same = earlier.select(*[F.col(f"`{name}`") for name in after.columns])
+    marks = (("delete", same.exceptAll(after)), ("insert", after.exceptAll(same)))
+    deleted, inserted = (rows.withColumn("_change_type", F.lit(mark)) for mark, rows in marks)
+    both = deleted.unionByName(inserted)
+    moment = F.timestamp_millis(F.lit(milliseconds_of(end.timestamp)))
+    rows = both.withColumn("_commit_version", F.lit(pin.version).cast("bigint"))
+    rows = rows.withColumn("_commit_timestamp", moment)
+    return rows.where(F.lit(False)) if pinned.is_empty else rows

@@ -1,0 +1,70 @@
+"""Feature gates: what a table's protocol must have before it is registered, planned with or read.
+
+Not here: what the protocol is; see `snapshot`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.errors import (
+    GateClosed,
+    ReaderFeatureMissing,
+    ReaderVersionTooLow,
+    WriterFeatureMissing,
+    WriterVersionTooLow,
+)
+from headwater.runtime import local_path_of
+
+if TYPE_CHECKING:
+    from headwater.datasets import FeatureGate
+    from headwater.delta.snapshot import SnapshotInfo
+    from headwater.origin import Origin
+
+
+def check_gate(gate: FeatureGate, snapshot: SnapshotInfo, dataset: str, origin: Origin | None = None) -> None:
+    """Raises the error of the first thing that a table lacks of what its gate asks for.
+
+    Raises:
+        ReaderVersionTooLow, WriterVersionTooLow, ReaderFeatureMissing, WriterFeatureMissing: it is closed.
+    """
+    found = _first_lack(gate, snapshot)
+    if found is not None:
+        kind, required, present = found
+        raise kind(
+            dataset=dataset,
+            path=str(local_path_of(snapshot.table_uri)),
+            required=required,
+            found=present,
+            origin=origin,
+        )
+
+
+def _first_lack(gate: FeatureGate, snapshot: SnapshotInfo) -> tuple[type[GateClosed], str, str] | None:
+    if snapshot.min_reader_version < gate.min_reader_version:
+        words = f"reader version {gate.min_reader_version}"
+        return ReaderVersionTooLow, words, f"reader version {snapshot.min_reader_version}"
+    if snapshot.min_writer_version < gate.min_writer_version:
+        words = f"writer version {gate.min_writer_version}"
+        return WriterVersionTooLow, words, f"writer version {snapshot.min_writer_version}"
+    lacking = sorted(set(gate.required_reader_features) - set(snapshot.reader_features))
+    if lacking:
+        return (
+            ReaderFeatureMissing,
+            _features("reader", lacking),
+            _features("reader", snapshot.reader_features),
+        )
+    lacking = sorted(set(gate.required_writer_features) - set(snapshot.writer_features))
+    if lacking:
+        return (
+            WriterFeatureMissing,
+            _features("writer", lacking),
+            _features("writer", snapshot.writer_features),
+        )
+    return None
+
+
+def _features(side: str, names: tuple[str, ...] | list[str]) -> str:
+    if not names:
+        return f"no {side} features"
+    return f"the {side} feature{'' if len(names) == 1 else 's'} {', '.join(names)}"

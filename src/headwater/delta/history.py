@@ -1,0 +1,162 @@
+"""The past of a Delta table from its commit files: what each commit says, and which was newest at a time.
+
+Not here: the rows of a version, nor whether it can still be loaded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from headwater.delta.head import number_of, pairs_of, read_commit_file, time_of
+from headwater.delta.log_files import first_version_of, head_version_of, list_log, log_folder, shown_path
+from headwater.digest import digest_of_bytes
+from headwater.errors import LogUnreadable, TimestampOutOfRange, VersionNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRecord:
+    """One commit as its file tells it; `timestamp_ms` is what the writer noted, 0 where it noted nothing."""
+
+    version: int
+    timestamp_ms: int
+    digest: str
+    operation: str
+    parameters: tuple[tuple[str, str], ...]
+    metrics: tuple[tuple[str, str], ...]
+    user_metadata: str | None
+    engine_info: str | None
+    is_blind_append: bool | None
+    read_version: int | None
+
+
+def read_history(uri: str, limit: int | None = None) -> tuple[CommitRecord, ...]:
+    """The commits whose files are there, newest first, at most `limit` of them.
+
+    Raises:
+        NotADeltaTable: there is no log.
+        LogUnreadable: a file is no commit, or the log does not tell its newest version.
+    """
+    files = list_log(uri)
+    head_version_of(files)
+    versions = [version for version, _ in reversed(files.commits)]
+    wanted = versions if limit is None else versions[: max(limit, 0)]
+    found = (_find_record(uri, version) for version in wanted)
+    return tuple(record for record in found if record is not None)
+
+
+def version_at(uri: str, timestamp_ms: int) -> int:
+    """The version that was the newest at a time, in milliseconds since 1970, as Delta decides it.
+
+    A commit's time is its in-commit timestamp, if the table keeps those and did when it was made; else its
+    file's modification time, moved to one millisecond after the commit before it where it is not later.
+
+    Raises:
+        NotADeltaTable: there is no log.
+        LogUnreadable: the newest version cannot be loaded, or a file that is asked for its time is no commit.
+        TimestampOutOfRange: the time is before the first version that is still there, or after the last.
+    """
+    versions = _available(uri)
+    version, time = _active_commit(uri, versions, timestamp_ms)
+    if time > timestamp_ms:
+        detail = f"its first version is {version}, of {_iso(time)}"
+    elif version == versions[-1] and time < timestamp_ms:
+        detail = f"its last version is {version}, of {_iso(time)}"
+    else:
+        return version
+    raise TimestampOutOfRange(path=shown_path(uri), timestamp=_iso(timestamp_ms), detail=detail)
+
+
+def newest_until(uri: str, timestamp_ms: int) -> int | None:
+    """The newest version at or before a time, however late that is; None before the first that is there.
+
+    Raises:
+        NotADeltaTable: there is no log.
+        LogUnreadable: as for `version_at`.
+    """
+    version, time = _active_commit(uri, _available(uri), timestamp_ms)
+    return version if time <= timestamp_ms else None
+
+
+def _available(uri: str) -> list[int]:
+    """The versions that time travel may name."""
+    files = list_log(uri)
+    first = first_version_of(files)
+    return [version for version, _ in files.commits if version >= first]
+
+
+def _find_record(uri: str, version: int) -> CommitRecord | None:
+    try:
+        content, info = read_commit_file(uri, version)
+    except VersionNotFound:  # log cleanup took it since it was listed
+        return None
+    blind = info.get("isBlindAppend")
+    return CommitRecord(
+        version=version,
+        timestamp_ms=time_of(info),
+        digest=digest_of_bytes(content),
+        operation=str(info.get("operation", "")),
+        parameters=pairs_of(info, "operationParameters"),
+        metrics=pairs_of(info, "operationMetrics"),
+        user_metadata=_text(info, "userMetadata"),
+        engine_info=_text(info, "engineInfo"),
+        is_blind_append=blind if isinstance(blind, bool) else None,
+        read_version=number_of(info, "readVersion"),
+    )
+
+
+def _text(info: Mapping[str, object], key: str) -> str | None:
+    value = info.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _in_commit_time(uri: str, version: int) -> int | None:
+    return number_of(read_commit_file(uri, version)[1], "inCommitTimestamp")
+
+
+def _active_commit(uri: str, versions: list[int], timestamp_ms: int) -> tuple[int, int]:
+    """The last of `versions` at or before a time, or else the first of them; and the time of that one.
+
+    In-commit timestamps count from the newest commit back to the first that has none. Those of an earlier
+    stretch, before the table ceased to keep them, do not: there, and in between, Delta asks the files.
+    """
+    active = versions[-1], 0
+    for at in reversed(range(len(versions))):
+        time = _in_commit_time(uri, versions[at])
+        if time is None:
+            return _active_file(uri, versions[: at + 1], timestamp_ms)
+        active = versions[at], time
+        if time <= timestamp_ms:
+            break
+    return active
+
+
+def _active_file(uri: str, versions: list[int], timestamp_ms: int) -> tuple[int, int]:
+    active = previous = (versions[0], _file_time(uri, versions[0]))
+    for version in versions[1:]:
+        previous = version, max(_file_time(uri, version), previous[1] + 1)
+        if previous[1] <= timestamp_ms:
+            active = previous
+    return active
+
+
+def _file_time(uri: str, version: int) -> int:
+    try:
+        return (log_folder(uri) / f"{version:020}.json").stat().st_mtime_ns // 1_000_000
+    except OSError as error:
+        detail = f"version {version}: {error.strerror}"
+        raise LogUnreadable(path=shown_path(uri), detail=detail) from error
+
+
+def _iso(timestamp_ms: int) -> str:
+    try:
+        moment = _EPOCH + timedelta(milliseconds=timestamp_ms)
+    except OverflowError:
+        return f"{timestamp_ms} ms after 1970"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

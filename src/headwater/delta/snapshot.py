@@ -1,0 +1,140 @@
+"""A table at a version, described: protocol, features, properties, schema, partitions.
+
+Not here: its rows, and its files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater.datasets import milliseconds_of, timestamp_of
+from headwater.delta.failures import loading_errors
+from headwater.delta.head import read_commit, read_head
+from headwater.delta.history import version_at
+from headwater.delta.log_files import check_readable, list_log
+from headwater.digest import digest_of_bytes
+from headwater.errors import DeltaError, VersionNotFound
+from headwater.names import SnapshotKey
+from headwater.runtime import local_path_of
+
+if TYPE_CHECKING:
+    from headwater.names import TablePin
+    from headwater.origin import Origin
+    from headwater.runtime import RunSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotInfo:
+    """What Delta says of a table at one version; `digest` tells it from a table made anew."""
+
+    table_uri: str
+    version: int
+    timestamp: str
+    digest: str
+    min_reader_version: int
+    min_writer_version: int
+    reader_features: tuple[str, ...]
+    writer_features: tuple[str, ...]
+    table_properties: dict[str, str]
+    schema_json: str
+    partition_columns: tuple[str, ...]
+
+    @property
+    def key(self) -> SnapshotKey:
+        """Which table at which version."""
+        return SnapshotKey(canonical_uri=self.table_uri, version=self.version)
+
+    @property
+    def keeps_changes(self) -> bool:
+        """Whether commits on top of this version record a change feed."""
+        return self.table_properties.get("delta.enableChangeDataFeed", "").lower() == "true"
+
+
+def snapshot_info(
+    session: RunSession, uri: str, *, version: int | None = None, timestamp: str | None = None
+) -> SnapshotInfo:
+    """The table at `uri` at a version, or at the newest of a time in ISO 8601, or at the newest of all.
+
+    Raises:
+        NotADeltaTable, LogUnreadable, ProtocolUnsupported: it cannot be read at all.
+        VersionNotFound, TimestampOutOfRange: it can, but not there.
+    """
+    return describe_pin(session, pin_version("table", uri, version=version, timestamp=timestamp))
+
+
+def pin_version(name: str, uri: str, *, version: int | None = None, timestamp: str | None = None) -> TablePin:
+    """A table at a version, at the newest of a time, or at the newest of all, pinned without Spark."""
+    if timestamp is not None:
+        version = version_at(uri, milliseconds_of(timestamp))
+    if version is None:
+        return read_head(uri).pin(name)
+    check_readable(list_log(uri), version)
+    return read_commit(uri, version).pin(name)
+
+
+def describe_pin(session: RunSession, pin: TablePin, origin: Origin | None = None) -> SnapshotInfo:
+    """The table at a pin, as Delta reads it from the log."""
+    check_pin(pin, origin)
+    if not session.runtime.identity.cache.shares_log_cache:
+        forget_log(session, pin.uri)
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
+        return _info(session, pin, open_snapshot(session, pin))
+
+
+def check_pin(pin: TablePin, origin: Origin | None = None) -> None:
+    """Raises the typed error of a pin whose log is not there any more, is damaged, or is another table's."""
+    path = local_path_of(pin.uri)
+    commit = path / "_delta_log" / f"{pin.version:020}.json"
+    try:
+        is_same = digest_of_bytes(commit.read_bytes()) == pin.digest
+    except OSError:
+        is_same = False
+    if not is_same:
+        raise VersionNotFound(path=str(path), version=pin.version, origin=origin)
+    try:
+        check_readable(list_log(pin.uri), pin.version)
+    except DeltaError as error:
+        error.origin = error.origin or origin
+        raise
+
+
+def open_log(session: RunSession, uri: str) -> Any:
+    """Delta's log of a table."""
+    path = session.jvm.org.apache.hadoop.fs.Path(str(local_path_of(uri)))
+    return session.jvm.org.apache.spark.sql.delta.DeltaLog.forTable(session.jvm_session, path)
+
+
+def forget_log(session: RunSession, uri: str) -> None:
+    """Drops what Delta has cached of a table's log: it keeps one log per path and JVM."""
+    path = session.jvm.org.apache.hadoop.fs.Path(str(local_path_of(uri)))
+    session.jvm.org.apache.spark.sql.delta.DeltaLog.invalidateCache(session.jvm_session, path)
+
+
+def open_snapshot(session: RunSession, pin: TablePin) -> Any:
+    """Delta's snapshot of a table at a pin."""
+    none = session.jvm.scala.Option.empty()
+    return open_log(session, pin.uri).getSnapshotAt(pin.version, none, none, none, False)
+
+
+def _info(session: RunSession, pin: TablePin, snapshot: Any) -> SnapshotInfo:
+    protocol, metadata = snapshot.protocol(), snapshot.metadata()
+    convert = session.jvm.scala.jdk.javaapi.CollectionConverters
+    properties = {str(key): str(value) for key, value in convert.asJava(metadata.configuration()).items()}
+    return SnapshotInfo(
+        table_uri=pin.uri,
+        version=pin.version,
+        timestamp=timestamp_of(int(snapshot.timestamp())),
+        digest=pin.digest,
+        min_reader_version=int(protocol.minReaderVersion()),
+        min_writer_version=int(protocol.minWriterVersion()),
+        reader_features=_names(convert.asJava(protocol.readerFeatureNames())),
+        writer_features=_names(convert.asJava(protocol.writerFeatureNames())),
+        table_properties=dict(sorted(properties.items())),
+        schema_json=str(metadata.schemaString()),
+        partition_columns=tuple(str(each) for each in convert.asJava(metadata.partitionColumns())),
+    )
+
+
+def _names(found: Any) -> tuple[str, ...]:
+    return tuple(sorted(str(each) for each in found))

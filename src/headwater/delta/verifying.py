@@ -1,0 +1,228 @@
+"""Whether a table holds what its log promises: rows counted by a real scan against the log's own numbers.
+
+The log promises the records of every file less those that deletion vectors take out. `count()` proves
+nothing: Delta answers it from the same numbers. Not here: when it is checked.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from headwater.delta.failures import loading_errors, storage_error
+from headwater.delta.files import DataFile, list_files, open_rows
+from headwater.delta.snapshot import check_pin, forget_log
+from headwater.errors import DeltaError, EngineFailed, RowsDiffer
+from headwater.runtime import engine_errors, local_path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from headwater.names import SnapshotKey, TablePin
+    from headwater.origin import Origin
+    from headwater.runtime import RunSession
+
+_LISTED = 10
+_BUS_PATIENCE_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowPromise:
+    """What a log says a version holds; `rows` is None if a file's records were never counted."""
+
+    files: int
+    bytes: int
+    rows: int | None
+    deleted_rows: int
+    files_without_statistics: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """A table as it was found: what is promised, what a scan gave, and everything that does not fit."""
+
+    snapshot: SnapshotKey
+    digest: str
+    promise: RowPromise
+    rows_scanned: int | None
+    problems: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was found that does not fit."""
+        return not self.problems
+
+
+def promise_of(files: Sequence[DataFile]) -> RowPromise:
+    """What the log promises about these files together."""
+    unknown = sum(each.rows is None for each in files)
+    return RowPromise(
+        files=len(files),
+        bytes=sum(each.size for each in files),
+        rows=None if unknown else sum(each.rows or 0 for each in files),
+        deleted_rows=sum(each.deleted_rows for each in files),
+        files_without_statistics=unknown,
+    )
+
+
+def promised_rows(session: RunSession, pin: TablePin) -> int | None:
+    """How many rows the log promises at a pin; None if it does not say."""
+    return promise_of(list_files(session, pin)).rows
+
+
+def verify_pin(session: RunSession, pin: TablePin) -> Verification:
+    """Reads every column of every row of a table at a pin, and compares with what its log promises.
+
+    What is wrong with files, counts or checksums is in the result. The log is loaded from disk, whatever is
+    cached.
+
+    Raises:
+        NotADeltaTable, LogUnreadable, VersionNotFound, ProtocolUnsupported: there is no log to compare with.
+    """
+    check_pin(pin)
+    forget_log(session, pin.uri)
+    files = list_files(session, pin)
+    promise = promise_of(files)
+    problems = [*_checksum_problems(pin, promise), *_file_problems(pin, files)]
+    scanned: int | None = None
+    if not problems:
+        try:
+            scanned = _scan(session, pin)
+        except DeltaError as error:
+            problems.append(error.message)
+    if scanned is not None and promise.rows is not None and scanned != promise.rows:
+        problems.append(f"the log promises {promise.rows} rows and a scan gives {scanned}")
+        problems += _differing_files(session, pin, files)
+    return Verification(
+        snapshot=pin.key,
+        digest=pin.digest,
+        promise=promise,
+        rows_scanned=scanned,
+        problems=tuple(problems),
+    )
+
+
+class ScanCounter:
+    """Counts the rows that come out of a scan while a job reads them anyway."""
+
+    def __init__(self, session: RunSession, pin: TablePin, rows: DataFrame) -> None:
+        self._session = session
+        self._pin = pin
+        self._counted = session.jvm.org.apache.spark.sql.Observation(f"rows of {pin.name}")
+        count = F.count(F.lit(1))
+        self.rows = observed(session, rows, self._counted, count)
+
+    def found(self) -> int | None:
+        """The rows that came, once the job is over; None if the scan was not run to its end."""
+        return count_of(self._session, self._counted)
+
+    def check(self, promised: int | None, origin: Origin | None = None) -> None:
+        """Raises RowsDiffer if the job saw other rows than promised, and a scan of its own confirms it."""
+        found = self.found()
+        if found is None or promised is None or found == promised:
+            return
+        # A task that was tried twice counts twice, so a scan of our own has the last word.
+        verified = verify_pin(self._session, self._pin)
+        if not verified.is_whole:
+            path = str(local_path_of(self._pin.uri))
+            detail = verified.problems[0]
+            raise RowsDiffer(path=path, version=self._pin.version, detail=detail, origin=origin)
+
+
+def observed(session: RunSession, rows: Any, observation: Any, count: Any) -> DataFrame:
+    """The rows with a count taken on the way."""
+    gateway: Any = session.spark.sparkContext._gateway
+    none = gateway.new_array(session.jvm.org.apache.spark.sql.Column, 0)
+    return DataFrame(rows._jdf.observe(observation, count._jc, none), session.spark)
+
+
+def count_of(session: RunSession, observation: Any) -> int | None:
+    """What was counted; None if no job came to its end."""
+    context: Any = session.spark.sparkContext._jsc
+    context.sc().listenerBus().waitUntilEmpty(_BUS_PATIENCE_MS)
+    outcome = observation.future().value()
+    if outcome.isEmpty() or outcome.get().isFailure():
+        return None
+    row = outcome.get().get()
+    return int(row.getLong(0)) if row.length() else None
+
+
+def _scan(session: RunSession, pin: TablePin) -> int:
+    """Every column of every row is decoded and thrown away; rows are counted on the way."""
+    counted = session.jvm.org.apache.spark.sql.Observation("verified rows")
+    try:
+        with engine_errors():
+            rows = observed(session, open_rows(session, pin), counted, F.count(F.lit(1)))
+            rows.write.format("noop").mode("overwrite").save()
+    except EngineFailed as error:
+        raise storage_error(error) or error from error
+    return count_of(session, counted) or 0
+
+
+def _differing_files(session: RunSession, pin: TablePin, files: Sequence[DataFile]) -> list[str]:
+    """The files whose rows are not as many as the log promises of each."""
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
+        counted = (
+            open_rows(session, pin)
+            .select(F.col("_metadata.file_name").alias("file"))
+            .groupBy("file")
+            .agg(F.sum(F.lit(1)).alias("rows"))
+            .collect()
+        )
+    found = {str(row["file"]): int(row["rows"]) for row in counted}
+    wrong = [
+        f"{each.path}: {each.rows} promised, {found.get(_name(each), 0)} found"
+        for each in files
+        if each.rows is not None and each.rows != found.get(_name(each), 0)
+    ]
+    return _bounded(wrong)
+
+
+def _file_problems(pin: TablePin, files: Sequence[DataFile]) -> list[str]:
+    """Files that are missing, or not as long as the log says."""
+    wrong: list[str] = []
+    for each in files:
+        path = _place(pin, each)
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            wrong.append(f"{each.path}: {(error.strerror or str(error)).lower()}")
+            continue
+        if size != each.size:
+            wrong.append(f"{each.path}: {each.size} bytes promised, {size} found")
+    return _bounded(wrong)
+
+
+def _checksum_problems(pin: TablePin, promise: RowPromise) -> list[str]:
+    """What the version's checksum file, if Delta wrote one, knows of the table against what the log gives."""
+    path = local_path_of(pin.uri) / "_delta_log" / f"{pin.version:020}.crc"
+    try:
+        checksum = cast("dict[str, object]", json.loads(path.read_bytes()))
+    except (OSError, ValueError):
+        return []  # an aid that need not be there
+    compared = (("numFiles", "files", promise.files), ("tableSizeBytes", "bytes", promise.bytes))
+    return [
+        f"the checksum of version {pin.version} says {checksum[key]} {noun}, and its log gives {found}"
+        for key, noun, found in compared
+        if key in checksum and checksum[key] != found
+    ]
+
+
+def _place(pin: TablePin, file: DataFile) -> Path:
+    root, decoded = local_path_of(pin.uri), unquote(file.path)
+    return root / (decoded.removeprefix("file:") if decoded.startswith("file:") else decoded)
+
+
+def _name(file: DataFile) -> str:
+    return unquote(file.path).rpartition("/")[2]
+
+
+def _bounded(problems: list[str]) -> list[str]:
+    more = len(problems) - _LISTED
+    return [*problems[:_LISTED], f"and {more} more files"] if more > 0 else problems

@@ -1,0 +1,90 @@
+"""Rows counted while a job reads them anyway: what a table's log promises must be what came out of its scan.
+
+A view that reads a table to its last row, with nothing that could be pushed into the scan, is run in a copy
+of the session in which that table is counted. Not here: which views those are; the plan says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from headwater.delta import ReadOptions, ScanCounter, promised_rows, read_pinned
+from headwater.names import same_name
+from headwater.plan import analysed_tree, names_read_whole, rehydrate
+from headwater.runtime import engine_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from headwater.names import TablePin
+    from headwater.pipeline import ViewSpec
+    from headwater.runtime import RunSession
+
+
+@dataclass(kw_only=True)
+class RowChecks:
+    """What a run knows of its tables' rows: pins that can be counted, promises, counts that were right."""
+
+    pins: dict[str, tuple[TablePin, ReadOptions]] = field(
+        default_factory=dict[str, "tuple[TablePin, ReadOptions]"]
+    )
+    promised: dict[str, int | None] = field(default_factory=dict[str, "int | None"])
+    checked: dict[str, int] = field(default_factory=dict[str, int])
+
+    def add(self, pin: TablePin, *, read: ReadOptions | None = None, promised: int | None = None) -> None:
+        """A table that can be counted; `promised` are its rows, if its last commit wrote them all."""
+        if read is not None and read.files is not None:
+            return  # the promise is about all files
+        self.pins[same_name(pin.name)] = pin, read or ReadOptions()
+        if promised is not None:
+            self.promised[same_name(pin.name)] = promised
+
+
+class WatchedView:
+    """A view's rows, with each table that is read whole counted on the way."""
+
+    def __init__(
+        self, session: RunSession, view: ViewSpec, between: Sequence[ViewSpec], checks: RowChecks
+    ) -> None:
+        self._session = session
+        self._view = view
+        self._checks = checks
+        self._counters: dict[str, ScanCounter] = {}
+        self._copy: RunSession | None = None
+        self.rows = self._watched(between)
+
+    def _watched(self, between: Sequence[ViewSpec]) -> DataFrame:
+        rows = rehydrate(self._session, self._view.plan.executable, self._view.name, self._view.origin)
+        waiting = {name for name in self._checks.pins if name not in self._checks.checked}
+        whole = names_read_whole(analysed_tree(rows), waiting)
+        if not whole:
+            return rows
+        self._copy = self._session.copy()
+        with engine_errors(self._view.origin):
+            for name in whole:
+                pin, read = self._checks.pins[name]
+                counter = ScanCounter(self._copy, pin, read_pinned(self._copy, pin, read, self._view.origin))
+                counter.rows.createOrReplaceTempView(pin.name)
+                self._counters[name] = counter
+            for each in between:  # what lies between was planned over rows that nobody counts
+                again = rehydrate(self._copy, each.plan.executable, each.name, each.origin)
+                again.createOrReplaceTempView(each.name)
+        return rehydrate(self._copy, self._view.plan.executable, self._view.name, self._view.origin)
+
+    def check(self) -> None:
+        """Raises RowsDiffer for a table that gave other rows than its log promises."""
+        for name, counter in self._counters.items():
+            if name not in self._checks.promised:
+                self._checks.promised[name] = promised_rows(self._session, self._checks.pins[name][0])
+            promised = self._checks.promised[name]
+            counter.check(promised, self._view.origin)
+            if promised is not None and counter.found() == promised:
+                self._checks.checked[name] = promised
+
+    def close(self) -> None:
+        """Gives the copy of the session back."""
+        if self._copy is not None:
+            self._copy.release()
