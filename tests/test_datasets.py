@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.datasets import CdfWindow, FeatureGate, ReadOptions, milliseconds_of, timestamp_of
+from headwater.datasets import (
+    CdfWindow,
+    FeatureGate,
+    ReadOptions,
+    milliseconds_of,
+    read_options_of,
+    timestamp_of,
+)
 from headwater.errors import InvalidSetting
 
 FEATURES = st.lists(st.sampled_from(["deletionVectors", "columnMapping", "v2Checkpoint"]), max_size=3)
@@ -107,6 +114,21 @@ def test_what_is_recorded_is_what_was_chosen() -> None:
             "required_writer_features": [],
         },
     }
+
+
+def test_what_was_recorded_can_be_read_again() -> None:
+    options = ReadOptions(
+        timestamp="2026-01-01",
+        gate=FeatureGate(required_writer_features=("b", "a")),
+        columns=(("x", "id + 1"), ("a", "y")),
+        defaults=(("y", "0"),),
+        files=("b", "a"),
+        file_column="f",
+        pushdown=False,
+    )
+    assert read_options_of(options.identity()) == options
+    window = ReadOptions(changes=CdfWindow(starting_version=1, allow_out_of_range=True))
+    assert read_options_of(window.identity()) == window
 
 
 def test_a_place_adds_its_gate_and_its_choices() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import InvalidName
-from headwater.names import TablePin, check_name, near_hint, near_name, same_name
+from headwater.names import SnapshotKey, TablePin, check_name, near_hint, near_name, same_name
 
 
 @pytest.mark.parametrize("name", ["orders", "Orders2", "a", "x" * 128])
@@ -47,6 +47,11 @@ def test_pins_sort_by_name_then_place_then_version() -> None:
         for name, version in (("b", 0), ("a", 1), ("a", 0))
     ]
     assert [(pin.name, pin.version) for pin in sorted(pins)] == [("a", 0), ("a", 1), ("b", 0)]
+
+
+def test_a_pin_has_the_key_of_its_snapshot_whatever_its_name() -> None:
+    one, two = (TablePin(name=name, uri="file:///t", version=3, digest="d") for name in ("a", "b"))
+    assert one.key == two.key == SnapshotKey(canonical_uri="file:///t", version=3)
 
 
 def test_a_near_name_is_asked_for_and_a_far_one_is_not() -> None:

@@ -178,8 +178,12 @@ class ReadOptions:
             chosen = {"version": None, "timestamp": None} | chosen
         return replace(self, gate=self.gate.merged(location.gate), **chosen)
 
+    def effective(self) -> dict[str, Plain]:
+        """Every choice, those by default too: what is recorded with a read."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(ReadOptions)}
+
     def identity(self) -> dict[str, Plain]:
-        """What is hashed and recorded: every choice that is not the default."""
+        """Every choice that is not the default: what is hashed, and what `read_options_of` reads again."""
         found: dict[str, Plain] = {}
         for each in fields(ReadOptions):
             value = getattr(self, each.name)
@@ -216,7 +220,11 @@ def _fields_of(kind: type[_V], key: str, value: object) -> _V:
         expected = f"a {kind.__name__}, or its fields: {', '.join(sorted(known))}"
         raise InvalidSetting(key=key, value=repr(cast("object", value)), expected=expected)
     content = cast("Mapping[str, Any]", value)
-    return kind(**{name: _frozen(each) for name, each in content.items()})
+    try:
+        return kind(**{name: _frozen(each) for name, each in content.items()})
+    except InvalidSetting as error:
+        wrong = f"with {error.key} {error.value}"
+        raise InvalidSetting(key=key, value=wrong, expected=error.expected) from None
 
 
 def _frozen(value: Any) -> Any:

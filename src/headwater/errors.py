@@ -73,7 +73,8 @@
     ├── RunError                      the run cannot go on
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
-    │   └── CapabilityMissing         HW-RUN-003
+    │   ├── CapabilityMissing         HW-RUN-003
+    │   └── RecordUnreadable          HW-RUN-004  bytes that are no such record
     ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
@@ -598,8 +599,10 @@ class VersionNotFound(DeltaError):
 
     code: ClassVar[str] = "HW-DELTA-005"
     exit_code: ClassVar[int] = 3
-    says: ClassVar[str] = "version {version} of {path} is no longer there as it was pinned"
-    advises: ClassVar[str] = "Build again to pin what is there now."
+    says: ClassVar[str] = "version {version} of {path} is not there, or no longer as it was pinned"
+    advises: ClassVar[str] = (
+        "headwater table history PATH shows what is there; build again to pin what is newest now."
+    )
     path: str
     version: int
 
@@ -731,7 +734,9 @@ class RowsDiffer(DeltaError):
 
     code: ClassVar[str] = "HW-DELTA-017"
     says: ClassVar[str] = "version {version} of {path} is not what its log promises: {detail}"
-    advises: ClassVar[str] = "Do not trust reads of it. headwater table verify PATH names the files."
+    advises: ClassVar[str] = (
+        "Do not trust reads of it; restore the table from a copy. headwater table verify PATH tells more."
+    )
     path: str
     version: int
     detail: str
@@ -756,12 +761,11 @@ class ChangesNotRecorded(DeltaError):
 
     code: ClassVar[str] = "HW-DELTA-019"
     says: ClassVar[str] = "'{dataset}' at {path} has no change feed: {detail}"
-    advises: ClassVar[str] = (
-        "Set delta.enableChangeDataFeed = true on the table; changes are kept from then on."
-    )
+    advises: ClassVar[str] = "{remedy}"
     dataset: str
     path: str
     detail: str
+    remedy: str = "Set delta.enableChangeDataFeed = true on the table; changes are kept from then on."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -770,10 +774,11 @@ class WindowOutOfRange(DeltaError):
 
     code: ClassVar[str] = "HW-DELTA-020"
     says: ClassVar[str] = "the window {window} does not fit {path}: {detail}"
-    advises: ClassVar[str] = "Name versions that are there, or say allow_out_of_range=True."
+    advises: ClassVar[str] = "{remedy}"
     path: str
     window: str
     detail: str
+    remedy: str = "Name versions that are there, or say allow_out_of_range=True."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -947,6 +952,18 @@ class CapabilityMissing(RunError):
     says: ClassVar[str] = "this installation cannot: {names}"
     advises: ClassVar[str] = "headwater doctor shows what each probe saw."
     names: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class RecordUnreadable(RunError):
+    """Bytes that are not the record they are taken for."""
+
+    code: ClassVar[str] = "HW-RUN-004"
+    says: ClassVar[str] = "not a {kind} in {form}: {detail}"
+    advises: ClassVar[str] = "Read it with the version of Headwater that wrote it."
+    kind: str
+    form: str
+    detail: str
 
 
 @dataclass(kw_only=True, eq=False)

@@ -55,7 +55,7 @@ def test_nothing_to_do_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_has_the_contracts_fields() -> None:
     document = outcome_document(outcome("failed"))
     assert {"run_id", "status", "tables", "error"} <= set(document)
-    assert set(document["tables"][0]) == {"name", "version", "rows", "action", "reason", "digest"}
+    assert set(document["tables"][0]) == {"name", "version", "rows", "action", "reason", "digest", "snapshot"}
     assert error_document(ERROR) == {
         "code": "HW-PLAN-001",
         "message": ERROR.message,

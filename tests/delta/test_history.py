@@ -56,10 +56,11 @@ def out_of_range(table: Path, at: int) -> str:
 
 
 def test_the_history_is_what_the_commits_say_newest_first(tmp_path: Path) -> None:
-    write_commit(tmp_path, 0, timestamp=5, operation="CREATE TABLE", isBlindAppend=True)
+    write_commit(tmp_path, 0, at=BEGIN, timestamp=5, operation="CREATE TABLE", isBlindAppend=True)
     content = write_commit(
         tmp_path,
         1,
+        at=BEGIN,
         timestamp=6,
         inCommitTimestamp=7,
         operation="WRITE",
@@ -70,20 +71,21 @@ def test_the_history_is_what_the_commits_say_newest_first(tmp_path: Path) -> Non
         isBlindAppend=False,
         readVersion=0,
     )
-    write_commit(tmp_path, 2)
+    write_commit(tmp_path, 2, at=BEGIN + 9)
     bare, full, first = read_history(tmp_path.as_uri())
-    assert (full.version, full.timestamp_ms, full.digest) == (1, 7, digest_of_bytes(content))
+    # The newest commit has no time of its own, so the table does not keep them now: files tell.
+    assert (full.version, full.timestamp_ms, full.digest) == (1, BEGIN + 1, digest_of_bytes(content))
     assert (full.operation, full.user_metadata, full.engine_info) == ("WRITE", "note", "Spark")
     assert full.parameters == (("by", '["b", "a"]'), ("mode", "Append"))
     assert full.metrics == (("numFiles", "1"), ("numOutputRows", "3"))
     assert (full.is_blind_append, full.read_version) == (False, 0)
     assert (first.version, first.timestamp_ms, first.is_blind_append, first.read_version) == (
         0,
-        5,
+        BEGIN,
         True,
         None,
     )
-    assert (bare.version, bare.timestamp_ms, bare.operation, bare.parameters) == (2, 0, "", ())
+    assert (bare.version, bare.timestamp_ms, bare.operation, bare.parameters) == (2, BEGIN + 9, "", ())
     assert (bare.user_metadata, bare.engine_info, bare.is_blind_append) == (None, None, None)
 
 
@@ -94,6 +96,17 @@ def test_the_history_can_be_cut_short_and_may_begin_late(tmp_path: Path) -> None
     assert [each.version for each in read_history(uri)] == [13, 12, 11, 10]
     assert [each.version for each in read_history(uri, 2)] == [13, 12]
     assert [len(read_history(uri, limit)) for limit in (-1, 0, 9)] == [0, 0, 4]
+
+
+def test_the_time_of_a_commit_leads_back_to_it(tmp_path: Path) -> None:
+    for version in range(3):
+        write_commit(tmp_path, version, at=BEGIN + 7 * version, timestamp=1)
+    for version in range(3, 6):
+        write_commit(tmp_path, version, at=BEGIN, timestamp=1, inCommitTimestamp=BEGIN + 100 + version)
+    uri = tmp_path.as_uri()
+    for each in read_history(uri):
+        assert version_at(uri, each.timestamp_ms) == each.version
+    assert read_history(uri, 4) == read_history(uri)[:4]
 
 
 def test_a_history_that_cannot_be_read_says_where(tmp_path: Path) -> None:

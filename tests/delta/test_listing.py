@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.delta import pin_files, read_files
+from headwater.delta.listing import delta_tables_in
 from headwater.errors import EngineFailed, FileNameNotUtf8, SourceUnreadable
 
 if TYPE_CHECKING:
@@ -95,3 +96,22 @@ def test_a_format_that_is_not_there_is_a_typed_error(session: RunSession, tmp_pa
         read_files(session, pin_files("t", tmp_path.as_uri()), file_format="xlsx", schema=None, options=[])
     assert caught.value.condition == "DATA_SOURCE_NOT_FOUND"
     assert "format" in caught.value.next_step
+
+
+def test_a_delta_table_is_noticed_wherever_its_files_are_listed_from(tmp_path: Path) -> None:
+    """Its folder, a partition, one file, the folder above, and links to all of these; no log is no table."""
+    lake = tmp_path / "lake"
+    table, plain = lake / "t", tmp_path / "plain"
+    for file in (table / "k=1" / "f.parquet", table / "_delta_log" / f"{0:020}.json", plain / "f.parquet"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    (tmp_path / "linked").symlink_to(table)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "f.parquet").symlink_to(table / "k=1" / "f.parquet")
+    for place in (table, table / "k=1", table / "k=1" / "f.parquet", lake):
+        assert delta_tables_in(pin_files("t", place.as_uri())) == (str(table),), place
+    for place in (tmp_path / "linked", tmp_path / "links"):
+        assert str(table) in delta_tables_in(pin_files("t", place.as_uri())), place
+    assert delta_tables_in(pin_files("t", plain.as_uri())) == ()
+    (plain / "_delta_log").mkdir()
+    assert delta_tables_in(pin_files("t", plain.as_uri())) == ()

@@ -159,10 +159,21 @@ def test_every_command_and_flag_is_documented() -> None:
     for name, command in sorted(group.commands.items()):
         assert f"## headwater {name}\n" in page
         usage = page.partition(f"## headwater {name}\n")[2].partition("\n## ")[0]
-        flags = {flag for each in command.params for flag in each.opts if flag.startswith("--")}
-        assert {flag for flag in flags if flag not in usage} <= {"--help"}, f"of headwater {name}"
+        check_flags(f"headwater {name}", command, usage)
     documented = set(re.findall(r"^## headwater (\w+)$", page, re.MULTILINE))
     assert documented == set(group.commands)
+
+
+def check_flags(name: str, command: Any, usage: str) -> None:
+    """A command's flags stand in its part of the page, and each command of a group has a part inside."""
+    flags = {flag for each in command.params for flag in each.opts if flag.startswith("--")}
+    assert {flag for flag in flags if flag not in usage} <= {"--help"}, f"of {name}"
+    inner = getattr(command, "commands", {})
+    for each in sorted(inner):
+        assert f"### {name} {each}\n" in usage
+        part = usage.partition(f"### {name} {each}\n")[2].partition("\n### ")[0]
+        check_flags(f"{name} {each}", inner[each], part)
+    assert set(re.findall(rf"^### {name} (\w+)$", usage, re.MULTILINE)) == set(inner)
 
 
 def test_every_dependency_has_its_reason() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import headwater
+from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.errors import InvalidName, InvalidSetting, NotInAView
 from headwater.pipeline.definition import (
     FunctionDefinition,
@@ -55,6 +58,71 @@ def test_definitions_are_collected_with_their_place() -> None:
     assert third.origin.path == __file__
     assert isinstance(fourth, RowsDefinition)
     assert fourth.rows == ((1, "x"),)
+
+
+def test_a_delta_source_says_what_is_read() -> None:
+    gate, window = FeatureGate(min_reader_version=2), CdfWindow(starting_version=1)
+    with collecting() as found:
+        source(
+            "orders",
+            path="lake/orders",
+            format="Delta",
+            version=7,
+            gate=gate,
+            columns={"b": "x + 1", "a": "y"},
+            defaults={"y": "0"},
+            schema="b BIGINT, a STRING",
+            files=["two", "one"],
+            file_column="file",
+            pushdown=False,
+            require_change_feed=True,
+        )
+        source("changes", path="lake/orders", changes=window)
+    orders, changes = found
+    assert isinstance(orders, PathDefinition)
+    assert isinstance(changes, PathDefinition)
+    assert orders.read == ReadOptions(
+        version=7,
+        gate=gate,
+        columns=(("b", "x + 1"), ("a", "y")),
+        defaults=(("y", "0"),),
+        schema="b BIGINT, a STRING",
+        files=("one", "two"),
+        file_column="file",
+        pushdown=False,
+        require_change_feed=True,
+    )
+    assert changes.read == ReadOptions(changes=window)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"format": "csv", "version": 1}, "csv with version"),
+        ({"format": "files", "columns": {"a": "b"}}, "files with columns"),
+        ({"options": {"a": "b"}}, "options"),
+        ({"verison": 1}, "verison"),
+        ({"version": "1"}, "version"),
+        ({"columns": ["a"]}, "columns"),
+        ({"columns": {"a": 1}}, "columns"),
+        ({"files": "one"}, "files"),
+        ({"gate": {"min_reader": 1}}, "gate"),
+        ({"changes": 3}, "changes"),
+        ({"pushdown": "no"}, "pushdown"),
+        ({"timestamp": "soon"}, "timestamp"),
+        ({"file_column": ""}, "file_column"),
+    ],
+)
+def test_what_a_source_cannot_take_is_refused_at_its_line(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidSetting, match=words) as caught:
+        source("orders", path="lake/orders", **wrong)
+    assert caught.value.origin is not None
+    assert caught.value.origin.path == __file__
+
+
+def test_rows_take_no_options_of_a_table() -> None:
+    with pytest.raises(InvalidSetting, match="version"):
+        source("orders", rows=[[1]], schema="a INT", version=1)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def test_outside_a_project_decorators_do_nothing() -> None:

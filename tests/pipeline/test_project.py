@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater.datasets import FeatureGate, ReadOptions
 from headwater.errors import (
     ConfigSyntax,
     InvalidSetting,
@@ -13,6 +14,7 @@ from headwater.errors import (
 )
 from headwater.origin import Origin
 from headwater.pipeline import read_project
+from headwater.pipeline.project import Location
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +46,20 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
     assert config.profiles == {"big": {"master": "local[1]"}}
 
 
+def test_locations_are_read(tmp_path: Path) -> None:
+    text = """
+[locations.orders]
+path = "/lake/orders"
+version = 3
+files = ["b", "a"]
+gate = { min_reader_version = 3, required_reader_features = ["deletionVectors"] }
+"""
+    config = read_project(write(tmp_path, text))
+    gate = FeatureGate(min_reader_version=3, required_reader_features=("deletionVectors",))
+    read = ReadOptions(version=3, files=("a", "b"), gate=gate)
+    assert config.locations == {"orders": Location(path="/lake/orders", read=read)}
+
+
 def test_no_file_is_no_project(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(ProjectNotFound) as caught:
@@ -63,6 +79,13 @@ def test_no_file_is_no_project(tmp_path: Path) -> None:
         ("[project]\ndefinitions = [1]\n", InvalidSetting, 2),
         ("[project]\nprofile = true\n", InvalidSetting, 2),
         ("project = 1\n", InvalidSetting, 1),
+        ("[locations.a]\npaht = 'x'\n", UnknownSetting, 2),
+        ("[locations.a]\n\npath = 3\n", InvalidSetting, 3),
+        ("[locations.a]\nversion = -1\n", InvalidSetting, 2),
+        ("[locations.a]\ngate = {reader = 3}\n", InvalidSetting, 2),
+        ("[locations.a]\ngate = {min_reader_version = 'x'}\n", InvalidSetting, 2),
+        ("[locations.a]\nfiles = 'one'\n", InvalidSetting, 2),
+        ("locations = 1\n", InvalidSetting, 1),
     ],
 )
 def test_a_mistake_has_its_line_and_exit_code(

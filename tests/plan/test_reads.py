@@ -6,7 +6,7 @@ import pytest
 
 from headwater.errors import NotInAView, SqlSyntax, UnpinnedRead
 from headwater.origin import Origin
-from headwater.plan import analysed_tree, names_in_analysed, names_in_parsed, parsed_tree
+from headwater.plan import analysed_tree, names_in_analysed, names_in_parsed, names_read_whole, parsed_tree
 
 if TYPE_CHECKING:
     from headwater.runtime import RunSession
@@ -105,3 +105,32 @@ def test_storage_around_the_registered_names_is_refused(session: RunSession, tmp
     with pytest.raises(UnpinnedRead) as caught:
         names_in_analysed(analysed_tree(frame), "v", Origin("v.py", 3))
     assert caught.value.origin == Origin("v.py", 3)
+
+
+WHOLE_READS = {
+    "SELECT * FROM a": ("a",),
+    "SELECT k, count(*) FROM A GROUP BY k": ("a",),
+    "SELECT k + 1 AS k FROM a UNION ALL SELECT k FROM b": ("a", "b"),
+    "SELECT *, row_number() OVER (PARTITION BY k ORDER BY x) AS n FROM a ORDER BY k": ("a",),
+    "SELECT DISTINCT k FROM a": ("a",),
+    "SELECT k, tag FROM a LATERAL VIEW explode(array(1, 2)) t AS tag": ("a",),
+    "SELECT * FROM through": ("a",),
+    "SELECT * FROM a WHERE x > 1": (),
+    "SELECT k FROM a GROUP BY k HAVING count(*) > 1": (),
+    "SELECT * FROM a LIMIT 3": (),
+    "SELECT * FROM a JOIN b USING (k)": (),
+    "SELECT * FROM a UNION ALL SELECT * FROM a": (),
+    "SELECT k, (SELECT max(x) FROM b) AS m FROM a": ("a",),
+    "SELECT k, (SELECT max(x) FROM a) AS m FROM a": (),
+    "WITH c AS (SELECT * FROM a) SELECT * FROM c": (),
+    "SELECT * FROM a TABLESAMPLE (1 ROWS)": (),
+}
+
+
+@pytest.mark.parametrize("sql", WHOLE_READS)
+def test_what_is_surely_read_to_the_last_row(session: RunSession, sql: str) -> None:
+    for name in ("a", "b"):
+        session.spark.range(3).selectExpr("id AS k", "id AS x").createOrReplaceTempView(name)
+    session.spark.sql("SELECT k, x * 2 AS x FROM a").createOrReplaceTempView("through")
+    tree = analysed_tree(session.spark.sql(sql))
+    assert names_read_whole(tree, ("a", "b")) == WHOLE_READS[sql]

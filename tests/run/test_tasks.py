@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
-from headwater.delta import find_head, read_head
+import pytest
+
+from headwater.delta import find_head, note_of, read_head
+from headwater.errors import RowsDiffer, VersionNotFound
 from headwater.origin import Origin
 from headwater.pipeline import ViewSpec, build_plan
+from headwater.run import tasks
 from headwater.run.tasks import TaskContext, run_task
+from headwater.run.watching import WatchedView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,3 +60,68 @@ def test_another_tables_commit_is_not_ours(session: RunSession, tmp_path: Path) 
     assert find_head(uri) is None
     done = run_task(context(session), view(3), uri=uri, key="a", reason="new", full=False)
     assert (done.action, done.version) == ("built", 0)
+
+
+def fail_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on, what a view reads is never what its log promises."""
+    error = RowsDiffer(path="source", version=3, detail="9 is not 10")
+    monkeypatch.setattr(WatchedView, "check", Mock(side_effect=error))
+
+
+def columns(session: RunSession, table: Path) -> list[tuple[object, ...]]:
+    return sorted((row[0],) for row in session.spark.read.format("delta").load(str(table)).collect())
+
+
+def test_rows_that_cannot_be_relied_on_are_taken_back(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t"
+    run_task(context(session), view(2), uri=table.as_uri(), key="a", reason="new", full=False)
+    fail_check(monkeypatch)
+    with pytest.raises(RowsDiffer, match="9 is not 10"):
+        run_task(context(session), view(5), uri=table.as_uri(), key="b", reason="why", full=False)
+    head = read_head(table.as_uri())
+    note = note_of(head.user_metadata)
+    assert note is not None
+    assert (head.version, note.task_key) == (2, "withdrawn")
+    assert columns(session, table) == [(0,), (1,)]
+    monkeypatch.undo()
+    again = run_task(context(session), view(5), uri=table.as_uri(), key="b", reason="why", full=False)
+    assert (again.action, again.version) == ("built", 3)
+
+
+def test_rows_before_that_are_gone_leave_the_table_empty(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t"
+    run_task(context(session), view(2), uri=table.as_uri(), key="a", reason="new", full=False)
+    for file in table.glob("*.parquet"):
+        file.unlink()
+    fail_check(monkeypatch)
+    with pytest.raises(RowsDiffer):
+        run_task(context(session), view(5), uri=table.as_uri(), key="b", reason="why", full=False)
+    assert columns(session, table) == []
+
+
+def test_a_commit_that_cannot_be_taken_back_says_why(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t"
+    fail_check(monkeypatch)
+    gone = VersionNotFound(path=str(table), version=0)
+    monkeypatch.setattr(tasks, "read_pinned", Mock(side_effect=gone))
+    with pytest.raises(VersionNotFound) as caught:
+        run_task(context(session), view(5), uri=table.as_uri(), key="b", reason="why", full=False)
+    assert isinstance(caught.value.__cause__, RowsDiffer)
+
+
+def test_a_table_promises_the_rows_of_its_commit(session: RunSession, tmp_path: Path) -> None:
+    uri = (tmp_path / "t").as_uri()
+    for action, full in (("built", False), ("skipped", False)):
+        known = context(session)
+        done = run_task(known, view(3), uri=uri, key="a", reason="new", full=full)
+        assert (done.action, known.checks.promised) == (action, {"t": 3})
+        assert known.registrations["t"].provider_kind == "delta_native"
+    known = context(session)
+    run_task(known, view(0), uri=uri, key="b", reason="why", full=False)
+    assert known.checks.promised == {"t": 0}

@@ -12,6 +12,7 @@ from headwater.runtime import ENGINE_EXCEPTIONS, RunSession, engine_errors, fail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 
 def caught(action: Callable[[], object]) -> BaseException:
@@ -41,6 +42,21 @@ def test_a_failed_task_speaks_through_its_cause(session: RunSession) -> None:
     failure = failure_of(caught(lambda: session.spark.sql("SELECT 1 / x FROM VALUES (0) AS t(x)").collect()))
     assert failure.condition == "DIVIDE_BY_ZERO"
     assert failure.sql_state == "22012"
+
+
+def test_a_file_that_cannot_be_read_is_named(session: RunSession, tmp_path: Path) -> None:
+    session.spark.range(3).coalesce(1).write.parquet(str(tmp_path / "t"))
+    frame = session.spark.read.parquet(str(tmp_path / "t"))
+    (file,) = (tmp_path / "t").glob("*.parquet")
+    file.unlink()
+    error = caught(frame.collect)
+    failure = failure_of(error)
+    assert failure.file is not None
+    assert failure.file.endswith(file.name)
+    assert (
+        failure_of(caught(lambda: session.spark.sql("SELECT 1 / x FROM VALUES (0) AS t(x)").collect())).file
+        is None
+    )
 
 
 def test_a_python_function_leads_to_its_line(session: RunSession) -> None:

@@ -147,6 +147,23 @@ def test_families_are_a_list_in_the_file_and_words_with_commas_elsewhere() -> No
     assert in_file.disabled_families == ("cdf", "map")
 
 
+def test_degraded_reads_are_allowed_by_name() -> None:
+    in_file = resolve_profile(profiles={"local": {"allow_degraded": ["delta_as_files"]}}, environ={})
+    in_flags = resolve_profile(profiles={}, environ={}, flags={"allow_degraded": "delta_as_files"})
+    assert in_file.allow_degraded == in_flags.allow_degraded == ("delta_as_files",)
+    with pytest.raises(InvalidSetting, match="allow_degraded") as caught:
+        resolve_profile(profiles={"local": {"allow_degraded": ["parquet"]}}, environ={})
+    assert "snapshot_changes" in caught.value.expected
+
+
+def test_a_key_with_dots_is_one_key_quoted_or_not() -> None:
+    nested = {"storage": {"options": {"fs": {"s3a": {"secret": {"key": "hunter2"}, "fast": True}}}}}
+    quoted = {"storage": {"options": {"fs.s3a.secret.key": "hunter2", "fs.s3a.fast": "true"}}}
+    one, two = (resolve_profile(profiles={"local": each}, environ={}) for each in (nested, quoted))
+    assert one.storage == two.storage
+    assert "hunter2" not in str(one.storage.identity())
+
+
 def test_a_flag_can_switch_all_families_on_again() -> None:
     profiles = {"local": {"disabled_families": ["map"]}}
     flags = {"disabled_families": ""}

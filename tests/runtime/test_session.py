@@ -59,6 +59,19 @@ def test_views_settings_and_functions_of_a_run_stay_in_it(runtime: SessionRuntim
         assert not later.spark.catalog.functionExists("plus_one")
 
 
+def test_a_copy_begins_with_what_is_there_and_goes_its_own_way(session: RunSession) -> None:
+    session.spark.range(1).createOrReplaceTempView("mine")
+    session.spark.conf.set("spark.sql.shuffle.partitions", "7")
+    copied = session.copy()
+    assert copied.spark.table("mine").count() == 1
+    assert copied.spark.conf.get("spark.sql.shuffle.partitions") == "7"
+    assert copied.spark.catalog.functionExists("stable_id_parts")
+    copied.spark.range(2).createOrReplaceTempView("mine")
+    assert session.spark.table("mine").count() == 1
+    copied.release()
+    assert tables_of(session) == ["mine"]
+
+
 def test_runs_in_parallel_do_not_see_each_other(runtime: SessionRuntime) -> None:
     barrier = threading.Barrier(4, timeout=60)
     seen: dict[int, list[object]] = {}

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from headwater.runtime.training import work_with
+from headwater.runtime import training
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from headwater.runtime import RunSession
 
 
-def test_the_representative_work_can_be_done(session: RunSession, tmp_path: Path) -> None:
-    work_with(session.spark, tmp_path)
-    totals = session.spark.read.format("delta").load(str(tmp_path / "totals")).collect()
-    assert sorted((row["name"], row["total"]) for row in totals) == [("a", 2.5), ("b", 1.5)]
+def test_what_every_session_needs_can_be_done(session: RunSession) -> None:
+    session.spark.createDataFrame([(1, "a")], "id long, name string").createOrReplaceTempView("orders")
+    training.work_with(session.spark)
+    assert session.spark.catalog.functionExists("node_id")
+
+
+def test_the_work_that_the_child_is_told_to_do_is_there() -> None:
+    assert callable(import_module(training._WORK).main)

@@ -2,24 +2,28 @@
 
 Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
-RegistrationRecord, SnapshotRecord, ColumnRecord    how each name was read, and what was there
 Action, Status              words of the contract
 encode_manifest             its one JSON form
 commit_manifest             written whole or not at all
 read_manifest               one run
 last_manifest               the newest run
+
+How tables were read (a ReadRecord), from the values that `delta` gives:
+SnapshotRecord              snapshot_record: a table at a version
+RegistrationRecord          registration_record: a name and who reads it, with its ColumnRecord
+ScanRecord                  scan_record: files and filters of a scan
+WindowRecord                window_record: versions of a change feed
+VerificationRecord          verification_record: what a log promises, and what a scan gave
+encode_record, decode_record    each of them as JSON or MessagePack (a Form)
 """
 
 from headwater.artifacts.manifest import (
     SCHEMA_VERSION,
     Action,
-    ColumnRecord,
     FileRecord,
     Manifest,
     PinRecord,
-    RegistrationRecord,
     SchemaRecord,
-    SnapshotRecord,
     SourceRecord,
     SqlRecord,
     Status,
@@ -30,24 +34,53 @@ from headwater.artifacts.manifest import (
     last_manifest,
     read_manifest,
 )
+from headwater.artifacts.records import (
+    ColumnRecord,
+    Form,
+    ReadRecord,
+    RegistrationRecord,
+    ScanRecord,
+    SnapshotRecord,
+    VerificationRecord,
+    WindowRecord,
+    decode_record,
+    encode_record,
+    registration_record,
+    scan_record,
+    snapshot_record,
+    verification_record,
+    window_record,
+)
 
 __all__ = [
     "SCHEMA_VERSION",
     "Action",
     "ColumnRecord",
     "FileRecord",
+    "Form",
     "Manifest",
     "PinRecord",
+    "ReadRecord",
     "RegistrationRecord",
+    "ScanRecord",
     "SchemaRecord",
     "SnapshotRecord",
     "SourceRecord",
     "SqlRecord",
     "Status",
     "TableRecord",
+    "VerificationRecord",
     "ViewRecord",
+    "WindowRecord",
     "commit_manifest",
+    "decode_record",
     "encode_manifest",
+    "encode_record",
     "last_manifest",
     "read_manifest",
+    "registration_record",
+    "scan_record",
+    "snapshot_record",
+    "verification_record",
+    "window_record",
 ]

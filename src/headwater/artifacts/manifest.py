@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from headwater.artifacts.records import RegistrationRecord  # noqa: TC001  msgspec reads the annotation
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 
 if TYPE_CHECKING:
@@ -35,44 +36,6 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     changed_ns: int
     sha256: str
     skip_reason: str | None = None
-
-
-class SnapshotRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Delta table as a run read it: protocol, features and properties of its version."""
-
-    version: int
-    timestamp: str
-    digest: str
-    min_reader_version: int
-    min_writer_version: int
-    reader_features: tuple[str, ...] = ()
-    writer_features: tuple[str, ...] = ()
-    table_properties: dict[str, str] = {}
-    schema_digest: str
-    partition_columns: tuple[str, ...] = ()
-
-
-class ColumnRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A column that was made at the scan boundary, by the expression that Spark resolved."""
-
-    name: str
-    type: str
-    expression: str
-
-
-class RegistrationRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A name that the run could read, who read it, and under which effective options."""
-
-    name: str
-    kind: str
-    provider_kind: str
-    degraded: bool
-    version: int
-    function_digest: str
-    options: dict[str, Any] = {}
-    columns: tuple[ColumnRecord, ...] = ()
-    snapshot: SnapshotRecord | None = None
-    rows_checked: int | None = None
 
 
 class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

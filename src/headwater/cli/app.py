@@ -18,6 +18,7 @@ from headwater.cli.functions import functions
 from headwater.cli.init import init
 from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
+from headwater.cli.table import table
 from headwater.errors import Defect, HeadwaterError, WrongUsage
 
 INTERRUPTED = 130
@@ -35,6 +36,7 @@ app.command()(query)
 app.command()(init)
 app.command()(doctor)
 app.command()(functions)
+app.add_typer(table)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,22 +1,46 @@
-"""The flags that every command shares, spelt once.
+"""The flags that commands share, spelt once, and what several of them mean together.
 
-Not here: what they mean; a profile says that.
+Not here: what each means alone; a profile says that.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headwater.errors import InvalidSetting
+from headwater.errors import InvalidSetting, ProjectNotFound, WrongUsage
+from headwater.opening import open_project
+from headwater.pipeline import PROJECT_FILE
+from headwater.run import Project, TableRequest, is_table_path, locate_table
+from headwater.runtime import RuntimeProfile, resolve_profile
 
 ProjectPath = Annotated[
     Path,
     typer.Argument(
         help="The folder of a project (with headwater.toml) or a repository.", show_default="here"
     ),
+]
+TableTarget = Annotated[
+    str, typer.Argument(metavar="PATH_OR_NAME", help="A Delta table's path, or a name of the project.")
+]
+ProjectFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--project", metavar="DIR", help="The project or repository whose names count. Default: here"
+    ),
+]
+Version = Annotated[
+    int | None,
+    typer.Option("--version", metavar="N", min=0, help="The table at this version. Default: the newest"),
+]
+Timestamp = Annotated[
+    str | None,
+    typer.Option("--timestamp", metavar="ISO", help="The table as it was then, as 2026-01-31T12:00:00Z."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; all else on stderr.")]
 Graph = Annotated[bool, typer.Option("--graph", help="The code graph, though the folder is a project.")]
@@ -56,3 +80,52 @@ def flags_of(master: str | None, settings: list[str] | None) -> dict[str, str]:
             raise InvalidSetting(key="--set", value=repr(pair), expected="KEY=VALUE")
         flags[key.strip()] = value.strip()
     return flags | ({"master": master} if master else {})
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlace:
+    """Where a table's name is looked up, and under which profile: flags of all `headwater table` commands."""
+
+    project: Path | None
+    graph: bool
+    warehouse: Path | None
+    profile: str | None
+    flags: Mapping[str, str]
+
+    def request(self, command: str, target: str, version: int | None, timestamp: str | None) -> TableRequest:
+        """The table that is meant, and its version."""
+        if version is not None and timestamp is not None:
+            detail = "--version and --timestamp ask for two versions"
+            raise WrongUsage(detail=detail, command=f"headwater table {command}")
+        opened = self._opened(target)
+        profile = opened.profile if opened else self._profile_of_none()
+        located = locate_table(target, opened, storage=profile.storage)
+        return TableRequest(table=located, profile=profile, version=version, timestamp=timestamp)
+
+    def _opened(self, target: str) -> Project | None:
+        if self.project is None and not self._may_be_asked(target):
+            return None
+        try:
+            return open_project(
+                self.project or Path(),
+                graph=self.graph,
+                warehouse=self.warehouse,
+                profile=self.profile,
+                settings=self.flags,
+            )
+        except ProjectNotFound:
+            if self.project is not None:
+                raise
+            return None  # a table need not belong to a project
+
+    def _may_be_asked(self, target: str) -> bool:
+        """Whether the folder one is in can matter; to look for Python files in a whole lake takes long."""
+        if Path(PROJECT_FILE).exists():
+            return True
+        has_runs = (
+            Path(".headwater", "runs").is_dir() or self.warehouse or "HEADWATER_WAREHOUSE" in os.environ
+        )
+        return bool(has_runs) and not is_table_path(target)
+
+    def _profile_of_none(self) -> RuntimeProfile:
+        return resolve_profile(profiles={}, environ=os.environ, chosen=self.profile, flags=self.flags)

@@ -25,6 +25,7 @@ from headwater.run import Listener, Progress, ignore_progress
 
 if TYPE_CHECKING:
     from headwater.errors import HeadwaterError
+    from headwater.names import SnapshotKey
     from headwater.run import Capability, RunOutcome
     from headwater.runtime import DependencyManifest
 
@@ -47,6 +48,7 @@ def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
             "action": table.action,
             "reason": table.reason,
             "digest": table.digest,
+            "snapshot": _key_document(outcome.snapshots.get(table.name)),
         }
         for table in outcome.tables
     ]
@@ -58,6 +60,10 @@ def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
         "manifest": str(outcome.manifest),
     }
     return document | ({"error": error_document(outcome.error)} if outcome.error else {})
+
+
+def _key_document(key: SnapshotKey | None) -> dict[str, Any] | None:
+    return {"canonical_uri": key.canonical_uri, "version": key.version} if key else None
 
 
 def error_document(error: HeadwaterError) -> dict[str, Any]:

@@ -11,22 +11,24 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headwater.datasets import CdfWindow, ReadOptions, milliseconds_of
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_rows
 from headwater.delta.gates import check_gate
-from headwater.delta.head import read_commit, read_head
+from headwater.delta.head import read_commit, read_commit_file, read_head
 from headwater.delta.history import newest_until
 from headwater.delta.log_files import check_readable, first_version_of, list_log
 from headwater.delta.projection import project_columns
-from headwater.delta.snapshot import check_pin, describe_pin
-from headwater.errors import ChangesNotRecorded, DegradedRefused, WindowOutOfRange
+from headwater.delta.snapshot import check_pin, describe_pin, open_log, open_snapshot
+from headwater.errors import ChangesNotRecorded, DegradedRefused, DeltaError, WindowOutOfRange
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column
+    from pyspark.sql.types import DataType
 
     from headwater.delta.projection import ScanColumn
     from headwater.delta.snapshot import SnapshotInfo
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 SNAPSHOT_CHANGES = "snapshot_changes"
 _PROPERTY = "delta.enableChangeDataFeed"
+_OWN_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -77,9 +80,11 @@ def pin_changes(name: str, uri: str, window: CdfWindow, *, newest: int | None = 
     start = _start(uri, window, oldest)
     end = _end(uri, window, newest)
     if start < oldest:
-        raise _out_of_range(uri, window, f"the oldest version that is still there is {oldest}")
+        detail = f"the oldest version that is still there is {oldest}"
+        raise _out_of_range(uri, window, detail, f"Begin with version {oldest}, or with the rows themselves.")
     if end is None:
-        raise _out_of_range(uri, window, f"it ends before version {oldest}, the oldest")
+        detail = f"it ends before version {oldest}, the oldest"
+        raise _out_of_range(uri, window, detail, f"Let it end with version {oldest} or later.")
     if not window.allow_out_of_range:
         if start > newest:
             raise _out_of_range(uri, window, f"it begins after version {newest}, the newest")
@@ -104,21 +109,23 @@ def open_changes(
 ) -> ChangeRead:
     """What changed in a pinned window: the table's columns, _change_type, _commit_version, _commit_timestamp.
 
+    The columns are those of the window's last version, whatever the table became since.
+
     Raises:
-        ChangesNotRecorded: the table did not keep a feed in all of the window.
+        ChangesNotRecorded: the table did not keep a feed in all of the window, or changed its columns in it.
+        DegradedRefused: the same, where comparing snapshots would do and the profile does not allow it.
         VersionNotFound, LogUnreadable, GateClosed: as for rows.
     """
     chosen, pin = options or ReadOptions(), pinned.pin
-    check_pin(pin, origin)
     snapshot = describe_pin(session, pin, origin)
     check_gate(chosen.gate, snapshot, pin.name, origin)
-    missing = _first_without_feed(session, pinned, snapshot)
+    missing = _first_without_feed(session, pinned, snapshot, origin)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
         if missing is None:
             rows, kind = _native(session, pinned), "delta_native"
         else:
             _check_allowed(session, pin, missing, origin, required=chosen.require_change_feed)
-            rows, kind = _compared(session, pinned, snapshot), SNAPSHOT_CHANGES
+            rows, kind = _compared(session, pinned, snapshot, origin), SNAPSHOT_CHANGES
     rows, columns = project_columns(session, rows, chosen, dataset=pin.name, origin=origin)
     return ChangeRead(rows=rows, snapshot=snapshot, provider_kind=kind, columns=columns)
 
@@ -127,10 +134,12 @@ def _start(uri: str, window: CdfWindow, oldest: int) -> int:
     """The first version of a window; a time means the first commit at or after it."""
     if window.starting_version is not None:
         return window.starting_version
-    before = newest_until(uri, milliseconds_of(window.starting_timestamp or "") - 1)
+    moment = milliseconds_of(window.starting_timestamp or "")
+    before = newest_until(uri, moment - 1)
     if before is not None:
         return before + 1
-    return oldest if oldest == 0 else oldest - 1  # commits before the oldest were in the window, and are gone
+    is_oldest = oldest == 0 or newest_until(uri, moment) == oldest
+    return oldest if is_oldest else oldest - 1  # commits before the oldest were in the window, and are gone
 
 
 def _end(uri: str, window: CdfWindow, newest: int) -> int | None:
@@ -142,47 +151,59 @@ def _end(uri: str, window: CdfWindow, newest: int) -> int | None:
 def _ends_behind(uri: str, window: CdfWindow, newest: int) -> bool:
     if window.ending_timestamp is not None:
         # A time after the newest commit: a later commit could still fall into the window.
-        end = milliseconds_of(window.ending_timestamp)
-        return newest_until(uri, end) == newest and newest_until(uri, end - 1) == newest
+        before = newest_until(uri, milliseconds_of(window.ending_timestamp) - 1)
+        return before is not None and before >= newest
     return window.ending_version is not None and window.ending_version > newest
 
 
-def _out_of_range(uri: str, window: CdfWindow, detail: str) -> WindowOutOfRange:
-    return WindowOutOfRange(path=str(local_path_of(uri)), window=str(window), detail=detail)
+def _out_of_range(uri: str, window: CdfWindow, detail: str, remedy: str | None = None) -> WindowOutOfRange:
+    error = WindowOutOfRange(path=str(local_path_of(uri)), window=str(window), detail=detail)
+    return replace(error, remedy=remedy) if remedy else error
 
 
 def _native(session: RunSession, pinned: ChangePin) -> DataFrame:
-    start = min(pinned.starting_version, pinned.pin.version)
-    rows = (
-        session.spark.read.format("delta")
-        .option("readChangeFeed", "true")
-        .option("startingVersion", start)
-        .option("endingVersion", pinned.pin.version)
-        .load(str(local_path_of(pinned.pin.uri)))
+    """Delta's own feed, in the schema of the window's end: asked by option, Delta takes the newest one's."""
+    pin, jvm = pinned.pin, session.jvm
+    none, end = jvm.scala.Option.empty(), open_snapshot(session, pin)
+    rows = jvm.org.apache.spark.sql.delta.commands.cdc.CDCReader.changesToBatchDF(
+        open_log(session, pin.uri),
+        min(pinned.starting_version, pin.version),
+        pin.version,
+        session.jvm_session,
+        none,
+        jvm.scala.Option.apply(end),
+        False,
+        none,
     )
-    return rows.where(F.lit(False)) if pinned.is_empty else rows
+    feed = DataFrame(rows, session.spark)
+    return feed.where(F.lit(False)) if pinned.is_empty else feed
 
 
-def _first_without_feed(session: RunSession, pinned: ChangePin, end: SnapshotInfo) -> int | None:
+def _first_without_feed(
+    session: RunSession, pinned: ChangePin, end: SnapshotInfo, origin: Origin | None
+) -> int | None:
     """The first version of a window whose changes were not kept."""
     uri, start = pinned.pin.uri, pinned.starting_version
     if pinned.is_empty:
         return None if end.keeps_changes else pinned.pin.version
-    first = (
-        end if start == pinned.pin.version else describe_pin(session, read_commit(uri, start).pin("start"))
-    )
-    if not first.keeps_changes:
-        return start
-    for version in range(start + 1, pinned.pin.version + 1):
-        if _switched(uri, version) is False:
-            return version
-    return None
+    first = end
+    try:
+        if start < pinned.pin.version:
+            first = describe_pin(session, read_commit(uri, start).pin(pinned.pin.name), origin)
+        if not first.keeps_changes:
+            return start
+        # Every commit is read, also where a checkpoint lies above it: Delta passes over one that is empty.
+        off = [each for each in range(start, pinned.pin.version + 1) if _switched(uri, each) is False]
+    except DeltaError as error:
+        error.origin = error.origin or origin
+        raise
+    return off[0] if off else None
 
 
 def _switched(uri: str, version: int) -> bool | None:
     """Whether a commit turns the feed on or off; None if it says nothing about it."""
-    log = local_path_of(uri) / "_delta_log" / f"{version:020}.json"
-    for line in log.read_bytes().splitlines():
+    content, _ = read_commit_file(uri, version)
+    for line in content.splitlines():
         if b'"metaData"' not in line:
             continue
         action = cast("dict[str, dict[str, dict[str, str]]]", json.loads(line))
@@ -210,16 +231,51 @@ def _check_allowed(
         )
 
 
-def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo) -> DataFrame:
+def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo, origin: Origin | None) -> DataFrame:
     """Rows that only one of the two snapshots has; what came and went in between is not seen."""
-    pin, before = pinned.pin, pinned.starting_version - 1
+    pin = pinned.pin
     after = open_rows(session, pin)
-    earlier = open_rows(session, replace(pin, version=before)) if before >= 0 else after.limit(0)
-    same = earlier.select(*[F.col(f"`{name}`") for name in after.columns])
-    marks = (("delete", same.exceptAll(after)), ("insert", after.exceptAll(same)))
+    taken = [name for name in after.columns if name.casefold() in _OWN_COLUMNS]
+    if taken:
+        raise _not_comparable(pin, f"it has a column {taken[0]} of its own", origin)
+    earlier = _earlier_rows(session, pinned, after, origin)
+    marks = (("delete", earlier.exceptAll(after)), ("insert", after.exceptAll(earlier)))
     deleted, inserted = (rows.withColumn("_change_type", F.lit(mark)) for mark, rows in marks)
-    both = deleted.unionByName(inserted)
     moment = F.timestamp_millis(F.lit(milliseconds_of(end.timestamp)))
-    rows = both.withColumn("_commit_version", F.lit(pin.version).cast("bigint"))
+    rows = deleted.union(inserted).withColumn("_commit_version", F.lit(pin.version).cast("bigint"))
     rows = rows.withColumn("_commit_timestamp", moment)
     return rows.where(F.lit(False)) if pinned.is_empty else rows
+
+
+def _earlier_rows(
+    session: RunSession, pinned: ChangePin, after: DataFrame, origin: Origin | None
+) -> DataFrame:
+    """The rows right before a window, in the columns of those at its end; new columns are null."""
+    before = min(pinned.starting_version, pinned.pin.version) - 1
+    if before < 0:
+        return after.limit(0)
+    start = read_commit(pinned.pin.uri, before).pin(pinned.pin.name)
+    check_pin(start, origin)
+    rows = open_rows(session, start)
+    known = {each.name.casefold(): each for each in rows.schema.fields}
+
+    def column(name: str, kind: DataType) -> Column:
+        found = known.get(name.casefold())
+        if found is None:
+            return F.lit(None).cast(kind).alias(name)
+        if found.dataType != kind:
+            words = f"its column {name} was {found.dataType.simpleString()} in version {before}"
+            raise _not_comparable(pinned.pin, words, origin)
+        return F.col(_quoted(found.name)).alias(name)
+
+    return rows.select(*[column(each.name, each.dataType) for each in after.schema.fields])
+
+
+def _not_comparable(pin: TablePin, detail: str, origin: Origin | None) -> ChangesNotRecorded:
+    path = str(local_path_of(pin.uri))
+    words = f"{detail}, so its snapshots cannot be compared"
+    return ChangesNotRecorded(dataset=pin.name, path=path, detail=words, origin=origin)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,5 +1,6 @@
 """What Delta and Spark say when storage fails, as our errors: by condition or class, never by a message.
 
+A log is loaded late: what is wrong with one may come up where it is opened or, later, where rows are read.
 Not here: conflicts between writers; `commit` decides about those.
 """
 
@@ -30,29 +31,59 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
 
 _LOG = "_delta_log"
+_NOT_THERE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+# About the file that was being read, whoever reads it.
+_READING = (
+    "FAILED_READ_FILE",
+    "MALFORMED_RECORD_IN_PARSING",
+    "CANNOT_PARSE_JSON_FIELD",
+    "DELTA_DELETION_VECTOR",
+    "DELTA_CANNOT_RECONSTRUCT_PATH_FROM_URI",
+)
 _PROTOCOL = (
     "DELTA_INVALID_PROTOCOL_VERSION",
     "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
     "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG",
 )
-_BROKEN_LOG = (
-    "DELTA_STATE_RECOVER_ERROR",
-    "DELTA_VERSIONS_NOT_CONTIGUOUS",
-    "DELTA_LOG_FILE_NOT_FOUND",
-    "DELTA_TRUNCATED_TRANSACTION_LOG",
-    "DELTA_TXN_LOG_FAILED_INTEGRITY",
-    "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
-    "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
-)
 _NO_TABLE = (
     "DELTA_MISSING_DELTA_TABLE",
     "DELTA_TABLE_NOT_FOUND",
     "DELTA_PATH_DOES_NOT_EXIST",
+    "DELTA_NO_COMMITS_FOUND",
     "PATH_NOT_FOUND",
 )
-_NO_CHANGES = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE")
-# While a log is being replayed these have no condition of their own, or one of Spark's JSON reader.
-_LOADING = ("MALFORMED_RECORD_IN_PARSING", "FAILED_READ_FILE")
+_NO_CHANGES = ("DELTA_MISSING_CHANGE_DATA",)
+_OTHER_SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
+_BROKEN_LOG = (
+    "DELTA_STATE_RECOVER_ERROR",
+    "DELTA_VERSIONS_NOT_CONTIGUOUS",
+    "DELTA_LOG_FILE_NOT_FOUND",
+    "DELTA_FILE_NOT_FOUND",
+    "DELTA_MISSING_PART_FILES",
+    "DELTA_MISSING_COMMIT_INFO",
+    "DELTA_MISSING_COMMIT_TIMESTAMP",
+    "DELTA_TRUNCATED_TRANSACTION_LOG",
+    "DELTA_TXN_LOG_FAILED_INTEGRITY",
+    "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+    "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
+    # Spark's own, for an action that is JSON and yet none: a value of another type, a path that is no URI.
+    "EXPRESSION_DECODING_FAILED",
+    "FAILED_EXECUTE_UDF",
+    # The same for what a commit says of the table: a type, a partition column, a property.
+    "INVALID_JSON_DATA_TYPE",
+    "FIELD_NOT_FOUND",
+    "DELTA_INVALID_INTERVAL",
+)
+# Checks of Delta's, Hadoop's and the JSON reader's that were never given a condition.
+_RAW = (
+    "ChecksumException",
+    "FileNotFoundException",
+    "IllegalStateException",
+    "JsonEOFException",
+    "JsonParseException",
+    "NoSuchElementException",
+)
+_RAW_PROTOCOL = "ColumnMappingUnsupportedException"
 
 
 @contextmanager
@@ -69,35 +100,42 @@ def loading_errors(
 
 def storage_error(failed: EngineFailed) -> DeltaError | None:
     """The typed error of a failure that happened while rows were read; None if storage is not to blame."""
-    condition = failed.condition or ""
-    if condition.startswith(_NO_CHANGES):
-        return ChangesNotRecorded(
-            dataset="a table", path=failed.file or "?", detail=failed.detail, origin=failed.origin
-        )
-    is_vector = condition.startswith(("DELTA_DELETION_VECTOR", "DELTA_CANNOT_RECONSTRUCT_PATH_FROM_URI"))
-    if not is_vector and not condition.startswith("FAILED_READ_FILE"):
+    if failed.file is None or not (failed.condition or "").startswith(_READING):
         return None
-    table, file = _table_and_file(failed.file)
-    if table is None or file.partition("/")[0] == _LOG:
-        return None if table is None else LogUnreadable(path=str(table), detail=f"{file}: {failed.detail}")
-    if condition.endswith("FILE_NOT_EXIST"):
-        return DataFileMissing(path=str(table), file=file, origin=failed.origin)
+    path, origin = _local_path(failed.file), failed.origin
+    table, is_missing = _table_of(path), failed.condition == _NOT_THERE
+    if table is None:
+        # A file of no table that is left: of one that is gone as a whole, or never of one.
+        is_gone = is_missing and not path.parent.is_dir()
+        return DataFileMissing(path=str(path.parent), file=path.name, origin=origin) if is_gone else None
+    file = path.relative_to(table).as_posix()
+    if file.startswith(_LOG):
+        return _log_error(failed, table, file, is_missing=is_missing)
+    if is_missing:
+        # Delta reads a file's deletion vector with the file, and names the file if either is missing.
+        missing = f"the deletion vector of {file}" if path.is_file() else file
+        return DataFileMissing(path=str(table), file=missing, origin=origin)
     return DataFileUnreadable(
         path=str(table),
-        detail=f"{file}: {failed.detail}" if file else failed.detail,
+        detail=f"{file}: {failed.detail}",
         condition=failed.condition,
         sql_state=failed.sql_state,
-        origin=failed.origin,
+        origin=origin,
     )
 
 
 def _loading_error(failed: EngineFailed, path: Path, version: int, dataset: str) -> DeltaError | EngineFailed:
     condition, shown, origin = failed.condition or "", str(path), failed.origin
+    java = (failed.java_class or "").rpartition(".")[2]
     if condition == "ENGINE_GONE":
         return failed
-    if condition.startswith(_PROTOCOL):
+    if condition.startswith(_PROTOCOL) or java == _RAW_PROTOCOL:
         return ProtocolUnsupported(
-            path=shown, detail=failed.detail, condition=condition, sql_state=failed.sql_state, origin=origin
+            path=shown,
+            detail=failed.detail,
+            condition=failed.condition,
+            sql_state=failed.sql_state,
+            origin=origin,
         )
     if condition == "DELTA_VERSION_NOT_FOUND":
         return VersionNotFound(path=shown, version=version, origin=origin)
@@ -107,20 +145,33 @@ def _loading_error(failed: EngineFailed, path: Path, version: int, dataset: str)
         return NotADeltaTable(path=shown, origin=origin)
     if condition.startswith(_NO_CHANGES):
         return ChangesNotRecorded(dataset=dataset, path=shown, detail=failed.detail, origin=origin)
-    java = (failed.java_class or "").rpartition(".")[2]
-    if condition.startswith((*_BROKEN_LOG, *_LOADING)) or (not condition and java in _RAW):
-        return LogUnreadable(path=shown, detail=failed.detail, origin=origin)
+    if condition.startswith(_OTHER_SCHEMA):
+        return ChangesNotRecorded(
+            dataset=dataset,
+            path=shown,
+            detail="its columns changed within the window in a way that one feed cannot show",
+            remedy="Begin the window with the version after that change.",
+            origin=origin,
+        )
+    if condition.startswith((*_BROKEN_LOG, *_READING)) or (not condition and java in _RAW):
+        return storage_error(failed) or LogUnreadable(path=shown, detail=failed.detail, origin=origin)
     return failed
 
 
-# Delta's own checks that were never given a condition.
-_RAW = ("IllegalStateException", "NoSuchElementException", "FileNotFoundException", "JsonParseException")
+def _log_error(failed: EngineFailed, table: Path, file: str, *, is_missing: bool) -> DeltaError:
+    if not (table / _LOG).is_dir():
+        return NotADeltaTable(path=str(table), origin=failed.origin)
+    detail = f"{file} is missing" if is_missing else f"{file}: {failed.detail}"
+    return LogUnreadable(path=str(table), detail=detail, origin=failed.origin)
 
 
-def _table_and_file(uri: str | None) -> tuple[Path | None, str]:
-    """The table that a data file belongs to, and the file's path in it."""
-    if uri is None:
-        return None, ""
-    path = Path(unquote("/" + uri.partition(":")[2].lstrip("/")))
-    table = next((folder for folder in path.parents if (folder / _LOG).is_dir()), None)
-    return table, path.relative_to(table).as_posix() if table else ""
+def _local_path(uri: str) -> Path:
+    """The place of a file by the encoded address that Spark gives."""
+    return Path(unquote("/" + uri.partition(":")[2].lstrip("/")))
+
+
+def _table_of(path: Path) -> Path | None:
+    """The table whose log or data a file is, also where that log is gone."""
+    if _LOG in path.parts:
+        return Path(*path.parts[: path.parts.index(_LOG)])
+    return next((folder for folder in path.parents if (folder / _LOG).is_dir()), None)

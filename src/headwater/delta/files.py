@@ -6,31 +6,37 @@ Not here: plans; whoever has one hands in columns and filters.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headwater.delta.failures import loading_errors
+from headwater.delta.projection import Boundary
 from headwater.delta.snapshot import check_pin, open_log, open_snapshot
-from headwater.errors import FileNotInSnapshot, ScanNotResolved
+from headwater.errors import FileNotInSnapshot
 from headwater.runtime import ENGINE_EXCEPTIONS, failure_of, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from headwater.names import SnapshotKey, TablePin
+    from headwater.origin import Origin
     from headwater.runtime import RunSession
 
-_RECORDS = "CAST(get_json_object(stats, '$.numRecords') AS BIGINT)"
-_DELETED = "coalesce(deletionVector.cardinality, 0L)"
+# A data file's rows as the log counts them, and those that its deletion vector takes out.
+RECORDS = "CAST(get_json_object(stats, '$.numRecords') AS BIGINT)"
+DELETED = "coalesce(deletionVector.cardinality, 0L)"
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class DataFile:
-    """A data file as the log has it; `rows` are those that are not deleted, None if nobody counted them."""
+    """A data file as the log has it; `rows` are those that are not deleted, None if nobody counted them.
+
+    `partition` has the table's names of columns, also where column mapping gave them others in the log.
+    """
 
     path: str
     size: int
@@ -43,7 +49,10 @@ class DataFile:
 class ScanPreview:
     """What a scan would read: Delta's own choice of files for the filters, before anything is read.
 
-    `rows_kept` and `rows_total` are None where a file has no statistics.
+    Filters are shown as Spark resolved them: the used ones left files out by partition or statistics, the
+    unused ones could not. Where Spark finds that no row can meet them, no file is read and neither has any.
+    `rows_kept` and `rows_total` are None where a file has no statistics; rows that deletion vectors take out
+    are not in them.
     """
 
     snapshot: SnapshotKey
@@ -64,11 +73,13 @@ def list_files(session: RunSession, pin: TablePin) -> tuple[DataFile, ...]:
     """Every data file of a table at a pin, sorted by path."""
     check_pin(pin)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
-        files = DataFrame(open_snapshot(session, pin).allFiles().toDF(), session.spark)
+        snapshot = open_snapshot(session, pin)
+        names = _logical_names(snapshot.metadata())
+        files = DataFrame(snapshot.allFiles().toDF(), session.spark)
         found = files.selectExpr(
-            "path", "size", f"{_RECORDS} AS records", f"{_DELETED} AS deleted", "partitionValues"
+            "path", "size", f"{RECORDS} AS records", f"{DELETED} AS deleted", "partitionValues"
         ).collect()
-    return tuple(sorted((_data_file(row) for row in found), key=lambda each: each.path))
+    return tuple(sorted((_data_file(row, names) for row in found), key=lambda each: each.path))
 
 
 def preview_scan(
@@ -83,19 +94,18 @@ def preview_scan(
         filters: conditions in SQL; a row that comes out meets them all.
 
     Raises:
-        ScanNotResolved: a column or filter does not fit the table.
+        ScanNotResolved: a column or filter does not fit the table, or asks for more than a row.
     """
     everything = list_files(session, pin)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
-        rows: DataFrame = open_rows(session, pin)
-    rows = _filtered(rows, pin.name, columns, filters)
+        rows = open_rows(session, pin)
+    rows = _filtered(session, rows, pin.name, columns, filters)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
-        index = _prepared_index(rows)
-        found = set(_input_files(session, index)) if index is not None else set[str]()
-        scan: Any = index.preparedScan() if index is not None else None
-        kept = tuple(each for each in everything if _absolute(pin, each.path) in found)
+        scan = _prepared_scan(session, rows)
+        found = set(_paths(session, scan.files())) if scan is not None else set[str]()
         used = _conditions(scan.filtersUsedForSkipping()) if scan is not None else ()
         unused = _conditions(scan.unusedFilters()) if scan is not None else ()
+    kept = tuple(each for each in everything if each.path in found)
     return ScanPreview(
         snapshot=pin.key,
         columns=tuple(columns),
@@ -118,72 +128,69 @@ def open_rows(session: RunSession, pin: TablePin) -> DataFrame:
     return session.spark.read.format("delta").option("versionAsOf", pin.version).load(path)
 
 
-def open_rows_of(session: RunSession, pin: TablePin, files: Iterable[str]) -> DataFrame:
-    """The rows of some of a table's data files at a pin, by Delta's own reader.
+def open_rows_of(
+    session: RunSession, pin: TablePin, files: Iterable[str], origin: Origin | None = None
+) -> DataFrame:
+    """The rows of some of a table's data files at a pin, by Delta's own reader; no files give no rows.
 
     Raises:
         FileNotInSnapshot: the version has no such file.
     """
     wanted = sorted(set(files))
-    snapshot, jvm = open_snapshot(session, pin), session.jvm
-    chosen = snapshot.allFiles().filter(F.col("path").isin(wanted)._jc)
-    actions = chosen.collectAsList()
-    there = {str(row[0]) for row in DataFrame(chosen.toDF(), session.spark).select("path").collect()}
+    snapshot, convert = open_snapshot(session, pin), session.jvm.scala.jdk.javaapi.CollectionConverters
+    chosen = snapshot.allFiles().filter(F.col("path").isin(wanted)._jc).collectAsList()
+    actions = convert.asScala(chosen).toSeq()
+    there = set(_paths(session, actions))
     for each in wanted:
         if each not in there:
             path = str(local_path_of(pin.uri))
-            raise FileNotInSnapshot(path=path, version=pin.version, file=each)
-    sequence = jvm.scala.jdk.javaapi.CollectionConverters.asScala(actions).toSeq()
-    log, none = open_log(session, pin.uri), jvm.scala.Option.empty()
-    return DataFrame(log.createDataFrame(snapshot, sequence, False, none), session.spark)
+            raise FileNotInSnapshot(path=path, version=pin.version, file=each, origin=origin)
+    none = session.jvm.scala.Option.empty()
+    log = open_log(session, pin.uri)
+    return DataFrame(log.createDataFrame(snapshot, actions, False, none), session.spark)
 
 
-def _filtered(rows: DataFrame, dataset: str, columns: Sequence[str], filters: Sequence[str]) -> DataFrame:
+def _filtered(
+    session: RunSession, rows: DataFrame, dataset: str, columns: Sequence[str], filters: Sequence[str]
+) -> DataFrame:
+    boundary = Boundary(session, dataset)
     for each in filters:
-        rows = _tried(lambda rows, each=each: rows.where(each), rows, dataset, f"the filter {each}")
-    if columns:
-        rows = _tried(lambda rows: rows.selectExpr(*columns), rows, dataset, ", ".join(columns))
-    return rows
+        shown = f"the filter {each}"
+        boundary.check_plain(rows, each, shown)
+        try:
+            rows = rows.where(each)
+        except ENGINE_EXCEPTIONS as error:  # it resolves, and is no condition
+            raise boundary.error(shown, failure_of(error)) from error
+    for each in columns:
+        boundary.check_plain(rows, each, f"the column {each}")
+    return rows.selectExpr(*columns) if columns else rows
 
 
-def _tried(change: Callable[[DataFrame], DataFrame], rows: DataFrame, dataset: str, shown: str) -> DataFrame:
-    try:
-        return change(rows)
-    except ENGINE_EXCEPTIONS as error:
-        failure = failure_of(error)
-        raise ScanNotResolved(
-            dataset=dataset,
-            expression=shown,
-            detail=failure.detail,
-            condition=failure.condition,
-            sql_state=failure.sql_state,
-            remedy="Name columns that the table has: headwater table snapshot PATH shows them.",
-        ) from error
+def _prepared_scan(session: RunSession, rows: Any) -> Any:
+    """Delta's scan after pruning; None if the optimiser found that nothing has to be read.
 
-
-def _prepared_index(rows: Any) -> Any:
-    """Delta's file index after pruning; None if the optimiser found that nothing has to be read."""
-    leaves = rows._jdf.queryExecution().optimizedPlan().collectLeaves()
+    The optimiser is asked itself: the query's own optimised plan has what somebody cached in place of a scan.
+    """
+    plan = rows._jdf.queryExecution().analyzed()
+    with session.active():
+        leaves = session.jvm_session.sessionState().optimizer().execute(plan).collectLeaves()
     leaf = leaves.apply(0)
-    return leaf.relation().location() if str(leaf.nodeName()).startswith("LogicalRelation") else None
+    is_scan = str(leaf.nodeName()).startswith("LogicalRelation")
+    return leaf.relation().location().preparedScan() if is_scan else None
 
 
-def _input_files(session: RunSession, index: Any) -> list[str]:
-    """The paths of an index's files in one call; one by one would be slow for many."""
-    joined = str(
-        session.jvm.java.lang.String.join("\0", session.jvm.java.util.Arrays.asList(index.inputFiles()))
-    )
-    return [_plain_path(each) for each in joined.split("\0") if each]
+def _paths(session: RunSession, files: Any) -> list[str]:
+    """The paths of Delta's actions as the log writes them, in one call: one by one is slow for many."""
+    anything = session.jvm.scala.reflect.ManifestFactory.Any()
+    text = str(session.jvm.org.apache.spark.sql.delta.util.JsonUtils.toJson(files, anything))
+    return [str(each["path"]) for each in cast("list[dict[str, object]]", json.loads(text))]
 
 
-def _plain_path(uri: str) -> str:
-    return "/" + uri.partition(":")[2].lstrip("/") if uri.startswith("file:") else uri
-
-
-def _absolute(pin: TablePin, path: str) -> str:
-    """A file's path in the form that an index gives; the log writes it encoded, and below the table's."""
-    decoded = unquote(path)
-    return _plain_path(decoded) if decoded.startswith("file:") else str(local_path_of(pin.uri) / decoded)
+def _logical_names(metadata: Any) -> dict[str, str]:
+    """The names of the partition columns, by those that the log has for them."""
+    physical = metadata.physicalPartitionSchema().fieldNames()
+    logical = metadata.partitionSchema().fieldNames()
+    return {str(key): str(name) for key, name in zip(physical, logical, strict=True)}
 
 
 def _conditions(expressions: Any) -> tuple[str, ...]:
@@ -199,9 +206,10 @@ def _rows(files: Iterable[DataFile]) -> int | None:
     return None if any(each is None for each in counts) else sum(each or 0 for each in counts)
 
 
-def _data_file(row: Any) -> DataFile:
+def _data_file(row: Any, names: Mapping[str, str]) -> DataFile:
     records, deleted = row["records"], int(row["deleted"])
-    partition: dict[str, str | None] = row["partitionValues"] or {}
+    values: dict[str, str | None] = row["partitionValues"] or {}
+    partition = {names.get(key, key): value for key, value in values.items()}
     return DataFile(
         path=str(row["path"]),
         size=int(row["size"]),

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 def check_gate(gate: FeatureGate, snapshot: SnapshotInfo, dataset: str, origin: Origin | None = None) -> None:
     """Raises the error of the first thing that a table lacks of what its gate asks for.
 
+    In order: reader version, writer version, reader features, writer features. A feature is there if the
+    protocol lists it, or if the protocol is of an older version that implies it; Delta decides about that.
+
     Raises:
         ReaderVersionTooLow, WriterVersionTooLow, ReaderFeatureMissing, WriterFeatureMissing: it is closed.
     """
@@ -47,24 +50,20 @@ def _first_lack(gate: FeatureGate, snapshot: SnapshotInfo) -> tuple[type[GateClo
     if snapshot.min_writer_version < gate.min_writer_version:
         words = f"writer version {gate.min_writer_version}"
         return WriterVersionTooLow, words, f"writer version {snapshot.min_writer_version}"
-    lacking = sorted(set(gate.required_reader_features) - set(snapshot.reader_features))
-    if lacking:
-        return (
-            ReaderFeatureMissing,
-            _features("reader", lacking),
-            _features("reader", snapshot.reader_features),
-        )
-    lacking = sorted(set(gate.required_writer_features) - set(snapshot.writer_features))
-    if lacking:
-        return (
-            WriterFeatureMissing,
-            _features("writer", lacking),
-            _features("writer", snapshot.writer_features),
-        )
+    readable = {*snapshot.reader_features, *snapshot.implied_reader_features}
+    writable = {*snapshot.writer_features, *snapshot.implied_writer_features}
+    sides = (
+        (ReaderFeatureMissing, "reader", gate.required_reader_features, readable),
+        (WriterFeatureMissing, "writer", gate.required_writer_features, writable),
+    )
+    for kind, side, required, present in sides:
+        lacking = tuple(sorted(set(required) - present))
+        if lacking:
+            return kind, _features(side, lacking), _features(side, tuple(sorted(present)))
     return None
 
 
-def _features(side: str, names: tuple[str, ...] | list[str]) -> str:
+def _features(side: str, names: tuple[str, ...]) -> str:
     if not names:
         return f"no {side} features"
     return f"the {side} feature{'' if len(names) == 1 else 's'} {', '.join(names)}"

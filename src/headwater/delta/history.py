@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from headwater.delta.head import number_of, pairs_of, read_commit_file, time_of
+from headwater.delta.head import number_of, pairs_of, read_commit_file
 from headwater.delta.log_files import first_version_of, head_version_of, list_log, log_folder, shown_path
 from headwater.digest import digest_of_bytes
 from headwater.errors import LogUnreadable, TimestampOutOfRange, VersionNotFound
@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRecord:
-    """One commit as its file tells it; `timestamp_ms` is what the writer noted, 0 where it noted nothing."""
+    """One commit as its file tells it; `timestamp_ms` is the time that time travel goes by."""
 
     version: int
     timestamp_ms: int
@@ -47,8 +47,11 @@ def read_history(uri: str, limit: int | None = None) -> tuple[CommitRecord, ...]
     head_version_of(files)
     versions = [version for version, _ in reversed(files.commits)]
     wanted = versions if limit is None else versions[: max(limit, 0)]
-    found = (_find_record(uri, version) for version in wanted)
-    return tuple(record for record in found if record is not None)
+    infos = [(version, *each) for version in wanted if (each := _find_commit(uri, version)) is not None]
+    gone = set(wanted) - {version for version, _, _ in infos}
+    rising = [version for version in reversed(versions) if version not in gone]
+    times = _times(uri, rising, {version: info for version, _, info in infos})
+    return tuple(_record(version, content, info, times[version]) for version, content, info in infos)
 
 
 def version_at(uri: str, timestamp_ms: int) -> int:
@@ -91,15 +94,18 @@ def _available(uri: str) -> list[int]:
     return [version for version, _ in files.commits if version >= first]
 
 
-def _find_record(uri: str, version: int) -> CommitRecord | None:
+def _find_commit(uri: str, version: int) -> tuple[bytes, Mapping[str, object]] | None:
     try:
-        content, info = read_commit_file(uri, version)
+        return read_commit_file(uri, version)
     except VersionNotFound:  # log cleanup took it since it was listed
         return None
+
+
+def _record(version: int, content: bytes, info: Mapping[str, object], time: int) -> CommitRecord:
     blind = info.get("isBlindAppend")
     return CommitRecord(
         version=version,
-        timestamp_ms=time_of(info),
+        timestamp_ms=time,
         digest=digest_of_bytes(content),
         operation=str(info.get("operation", "")),
         parameters=pairs_of(info, "operationParameters"),
@@ -109,6 +115,17 @@ def _find_record(uri: str, version: int) -> CommitRecord | None:
         is_blind_append=blind if isinstance(blind, bool) else None,
         read_version=number_of(info, "readVersion"),
     )
+
+
+def _times(uri: str, versions: list[int], infos: Mapping[int, Mapping[str, object]]) -> Mapping[int, int]:
+    """The time of each commit of `infos`, newest first, as `version_at` has it, among all `versions`."""
+    times: dict[int, int] = {}
+    for version, info in infos.items():
+        time = number_of(info, "inCommitTimestamp")
+        if time is None:
+            return times | _file_times(uri, versions[: versions.index(version) + 1])
+        times[version] = time
+    return times
 
 
 def _text(info: Mapping[str, object], key: str) -> str | None:
@@ -138,12 +155,21 @@ def _active_commit(uri: str, versions: list[int], timestamp_ms: int) -> tuple[in
 
 
 def _active_file(uri: str, versions: list[int], timestamp_ms: int) -> tuple[int, int]:
-    active = previous = (versions[0], _file_time(uri, versions[0]))
-    for version in versions[1:]:
-        previous = version, max(_file_time(uri, version), previous[1] + 1)
-        if previous[1] <= timestamp_ms:
-            active = previous
-    return active
+    times = _file_times(uri, versions)
+    before = [version for version in versions if times[version] <= timestamp_ms]
+    active = before[-1] if before else versions[0]
+    return active, times[active]
+
+
+def _file_times(uri: str, versions: list[int]) -> dict[int, int]:
+    """The modification times of rising versions, each after the one before it."""
+    times: dict[int, int] = {}
+    previous: int | None = None
+    for version in versions:
+        time = _file_time(uri, version)
+        previous = time if previous is None else max(time, previous + 1)
+        times[version] = previous
+    return times
 
 
 def _file_time(uri: str, version: int) -> int:

@@ -90,9 +90,10 @@ def read_files(
 
 
 def delta_tables_in(files: FilePin) -> tuple[str, ...]:
-    """The Delta tables whose folders the files of a listing lie in, sorted."""
+    """The Delta tables whose folders the files of a listing lie in, through links too; sorted."""
     root = local_path_of(files.pin.uri)
-    folders = {(root / each.path).parent if each.path else root.parent for each in files.files}
+    paths = [root / each.path if each.path else root for each in files.files]
+    folders = {place.parent for path in paths for place in (path, path.resolve())}
     around = {each for folder in folders for each in (folder, *folder.parents)}
     return tuple(sorted(str(each) for each in around if any((each / "_delta_log").glob("*.json"))))
 

@@ -26,6 +26,7 @@ _CHECKPOINT = re.compile(
 )
 _COMPACTED = re.compile(r"\d{20}\.\d{20}\.compacted\.json", re.ASCII)
 _NO_CHECKPOINT = -1
+_SMALLEST_ACTION = len('{"txn":{}}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +86,7 @@ def list_log(uri: str) -> LogFiles:
     """
     log = log_folder(uri)
     try:
-        with os.scandir(log) as entries:
-            sizes = sorted(_with_sizes(entries))
+        sizes = sorted(_with_sizes(os.scandir(log)))
     except (FileNotFoundError, NotADirectoryError):
         raise NotADeltaTable(path=shown_path(uri)) from None
     except OSError as error:
@@ -108,8 +108,7 @@ def list_log(uri: str) -> LogFiles:
 def has_staged_commits(uri: str) -> bool:
     """Whether a catalog has staged commits of the table; Delta makes the folder for them on every table."""
     try:
-        with os.scandir(log_folder(uri) / "_staged_commits") as entries:
-            return any(True for _ in entries)
+        return any((log_folder(uri) / "_staged_commits").iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
@@ -159,7 +158,7 @@ def check_readable(files: LogFiles, version: int) -> None:
         raise VersionNotFound(path=shown_path(files.uri), version=version)
     start = _start_of(files, version)
     for each, size in files.commits:
-        if min(start + 1, version) <= each <= version and size == 0:
+        if min(start + 1, version) <= each <= version and size < _SMALLEST_ACTION:
             raise _unreadable(files, f"the commit file of version {each} is empty")
 
 

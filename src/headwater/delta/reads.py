@@ -70,22 +70,26 @@ def open_pinned(
             origin=origin,
         )
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
-        rows = _native_rows(session, pin, chosen)
+        rows = _native_rows(session, pin, chosen, origin)
     if chosen.file_column is not None:
         rows = _with_file(session, rows, pin, chosen.file_column, origin)
     rows, columns = project_columns(session, rows, chosen, dataset=pin.name, origin=origin)
     return PinnedRead(rows=rows, snapshot=snapshot, columns=columns)
 
 
-def _native_rows(session: RunSession, pin: TablePin, options: ReadOptions) -> DataFrame:
+def _native_rows(
+    session: RunSession, pin: TablePin, options: ReadOptions, origin: Origin | None
+) -> DataFrame:
+    if options.pushdown and options.files is None:
+        return open_rows(session, pin)
     if options.pushdown:
-        return open_rows(session, pin) if options.files is None else open_rows_of(session, pin, options.files)
+        return open_rows_of(session, pin, options.files or (), origin)
     # The setting is a session's, and a scan keeps the session it was opened in: it gets one of its own.
     own = session.fresh()
     try:
         own.spark.conf.set(_PUSHDOWN, "false")
         with own.active():
-            rows: Any = _native_rows(own, pin, replace(options, pushdown=True))
+            rows: Any = _native_rows(own, pin, replace(options, pushdown=True), origin)
             plan = rows._jdf.queryExecution().analyzed()
     finally:
         own.release()
@@ -106,7 +110,8 @@ def _with_file(
             origin=origin,
         )
     root = str(open_log(session, pin.uri).dataPath().toUri().toString()).rstrip("/") + "/"
-    path = F.col("_metadata.file_path")
+    # By this way it is found even where the table has a column of its own named _metadata.
+    path = rows.metadataColumn("_metadata")["file_path"]
     below = F.when(F.startswith(path, F.lit(root)), F.substring(path, F.lit(len(root) + 1), F.length(path)))
     return rows.withColumn(column, below.otherwise(path))
 

@@ -72,7 +72,7 @@ def register_delta(
         pin,
         read.rows,
         provider_kind=NATIVE,
-        options=chosen.identity(),
+        options=chosen.effective(),
         snapshot=read.snapshot,
         columns=read.columns,
     )
@@ -94,7 +94,7 @@ def register_changes(
         pinned.pin,
         read.rows,
         provider_kind=read.provider_kind,
-        options=chosen.identity() | {"window": window},
+        options=chosen.effective() | {"window": window},
         snapshot=read.snapshot,
         columns=read.columns,
     )

@@ -12,13 +12,15 @@ from headwater.datasets import milliseconds_of, timestamp_of
 from headwater.delta.failures import loading_errors
 from headwater.delta.head import read_commit, read_head
 from headwater.delta.history import version_at
-from headwater.delta.log_files import check_readable, list_log
+from headwater.delta.log_files import check_readable, list_log, log_folder
 from headwater.digest import digest_of_bytes
 from headwater.errors import DeltaError, VersionNotFound
 from headwater.names import SnapshotKey
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
@@ -26,7 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotInfo:
-    """What Delta says of a table at one version; `digest` tells it from a table made anew."""
+    """What Delta says of a table at one version; `digest` tells it from a table made anew.
+
+    `reader_features` and `writer_features` are the ones that the protocol lists by name. An older protocol
+    lists none and has features by its version alone: those are the implied ones, as Delta counts them; (1, 2)
+    implies appendOnly and invariants. Together they are what DESCRIBE DETAIL calls tableFeatures.
+    """
 
     table_uri: str
     version: int
@@ -36,6 +43,8 @@ class SnapshotInfo:
     min_writer_version: int
     reader_features: tuple[str, ...]
     writer_features: tuple[str, ...]
+    implied_reader_features: tuple[str, ...]
+    implied_writer_features: tuple[str, ...]
     table_properties: dict[str, str]
     schema_json: str
     partition_columns: tuple[str, ...]
@@ -76,8 +85,6 @@ def pin_version(name: str, uri: str, *, version: int | None = None, timestamp: s
 def describe_pin(session: RunSession, pin: TablePin, origin: Origin | None = None) -> SnapshotInfo:
     """The table at a pin, as Delta reads it from the log."""
     check_pin(pin, origin)
-    if not session.runtime.identity.cache.shares_log_cache:
-        forget_log(session, pin.uri)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
         return _info(session, pin, open_snapshot(session, pin))
 
@@ -85,7 +92,7 @@ def describe_pin(session: RunSession, pin: TablePin, origin: Origin | None = Non
 def check_pin(pin: TablePin, origin: Origin | None = None) -> None:
     """Raises the typed error of a pin whose log is not there any more, is damaged, or is another table's."""
     path = local_path_of(pin.uri)
-    commit = path / "_delta_log" / f"{pin.version:020}.json"
+    commit = log_folder(pin.uri) / f"{pin.version:020}.json"
     try:
         is_same = digest_of_bytes(commit.read_bytes()) == pin.digest
     except OSError:
@@ -112,14 +119,41 @@ def forget_log(session: RunSession, uri: str) -> None:
 
 
 def open_snapshot(session: RunSession, pin: TablePin) -> Any:
-    """Delta's snapshot of a table at a pin."""
+    """Delta's snapshot of a table at a pin, never that of a table which was at its path before.
+
+    A session whose cache policy shares no log loads it from disk each time.
+    """
+    if not session.runtime.identity.cache.shares_log_cache:
+        forget_log(session, pin.uri)
+    found = _load_snapshot(session, pin)
+    if _is_another(found, pin):
+        forget_log(session, pin.uri)
+        found = _load_snapshot(session, pin)
+    return found
+
+
+def _load_snapshot(session: RunSession, pin: TablePin) -> Any:
     none = session.jvm.scala.Option.empty()
     return open_log(session, pin.uri).getSnapshotAt(pin.version, none, none, none, False)
+
+
+def _is_another(snapshot: Any, pin: TablePin) -> bool:
+    """Whether the version's commit file was written anew since Delta cached what it read from it."""
+    commit = log_folder(pin.uri) / f"{pin.version:020}.json"
+    seen = int(snapshot.logSegment().lastCommitFileModificationTimestamp())
+    try:
+        return seen != commit.stat().st_mtime_ns // 1_000_000
+    except OSError:  # it went since the pin was checked; a load from disk says so
+        return True
 
 
 def _info(session: RunSession, pin: TablePin, snapshot: Any) -> SnapshotInfo:
     protocol, metadata = snapshot.protocol(), snapshot.metadata()
     convert = session.jvm.scala.jdk.javaapi.CollectionConverters
+    implied = [
+        (str(each.name()), bool(each.isReaderWriterFeature()))
+        for each in convert.asJava(protocol.implicitlySupportedFeatures())
+    ]
     properties = {str(key): str(value) for key, value in convert.asJava(metadata.configuration()).items()}
     return SnapshotInfo(
         table_uri=pin.uri,
@@ -130,11 +164,13 @@ def _info(session: RunSession, pin: TablePin, snapshot: Any) -> SnapshotInfo:
         min_writer_version=int(protocol.minWriterVersion()),
         reader_features=_names(convert.asJava(protocol.readerFeatureNames())),
         writer_features=_names(convert.asJava(protocol.writerFeatureNames())),
+        implied_reader_features=_names(name for name, is_for_readers in implied if is_for_readers),
+        implied_writer_features=_names(name for name, _ in implied),
         table_properties=dict(sorted(properties.items())),
-        schema_json=str(metadata.schemaString()),
+        schema_json=str(metadata.schemaString() or metadata.schema().json()),
         partition_columns=tuple(str(each) for each in convert.asJava(metadata.partitionColumns())),
     )
 
 
-def _names(found: Any) -> tuple[str, ...]:
+def _names(found: Iterable[Any]) -> tuple[str, ...]:
     return tuple(sorted(str(each) for each in found))

@@ -7,6 +7,7 @@ nothing: Delta answers it from the same numbers. Not here: when it is checked.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
@@ -15,8 +16,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headwater.delta.failures import loading_errors, storage_error
-from headwater.delta.files import DataFile, list_files, open_rows
-from headwater.delta.snapshot import check_pin, forget_log
+from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows
+from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
 from headwater.errors import DeltaError, EngineFailed, RowsDiffer
 from headwater.runtime import engine_errors, local_path_of
 
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 _LISTED = 10
+_PROMISE = (
+    "count(1) AS files",
+    "coalesce(sum(size), 0L) AS bytes",
+    f"coalesce(sum({RECORDS}), 0L) AS records",
+    f"coalesce(sum({DELETED}), 0L) AS deleted",
+    f"count(1) - count({RECORDS}) AS unknown",
+)
 _BUS_PATIENCE_MS = 60_000
 
 
@@ -72,8 +80,26 @@ def promise_of(files: Sequence[DataFile]) -> RowPromise:
 
 
 def promised_rows(session: RunSession, pin: TablePin) -> int | None:
-    """How many rows the log promises at a pin; None if it does not say."""
-    return promise_of(list_files(session, pin)).rows
+    """How many rows the log promises at a pin, by one sum in Spark; None if it does not say.
+
+    Raises:
+        RowsDiffer: the log is not what the version's own checksum says of it.
+    """
+    check_pin(pin)
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
+        files = DataFrame(open_snapshot(session, pin).allFiles().toDF(), session.spark)
+        found = files.selectExpr(*_PROMISE).collect()[0]
+    unknown = int(found["unknown"])
+    promise = RowPromise(
+        files=int(found["files"]),
+        bytes=int(found["bytes"]),
+        rows=None if unknown else int(found["records"]) - int(found["deleted"]),
+        deleted_rows=int(found["deleted"]),
+        files_without_statistics=unknown,
+    )
+    for problem in _checksum_problems(pin, promise):
+        raise RowsDiffer(path=str(local_path_of(pin.uri)), version=pin.version, detail=problem)
+    return promise.rows
 
 
 def verify_pin(session: RunSession, pin: TablePin) -> Verification:
@@ -84,16 +110,19 @@ def verify_pin(session: RunSession, pin: TablePin) -> Verification:
 
     Raises:
         NotADeltaTable, LogUnreadable, VersionNotFound, ProtocolUnsupported: there is no log to compare with.
+        BeyondRetention: Delta does not read that version any more.
     """
     check_pin(pin)
     forget_log(session, pin.uri)
     files = list_files(session, pin)
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
+        rows = open_rows(session, pin)
     promise = promise_of(files)
     problems = [*_checksum_problems(pin, promise), *_file_problems(pin, files)]
     scanned: int | None = None
     if not problems:
         try:
-            scanned = _scan(session, pin)
+            scanned = _scan(rows)
         except DeltaError as error:
             problems.append(error.message)
     if scanned is not None and promise.rows is not None and scanned != promise.rows:
@@ -109,18 +138,30 @@ def verify_pin(session: RunSession, pin: TablePin) -> Verification:
 
 
 class ScanCounter:
-    """Counts the rows that come out of a scan while a job reads them anyway."""
+    """Counts the rows that come out of a scan while a job reads them anyway: `rows` must be what it reads."""
 
     def __init__(self, session: RunSession, pin: TablePin, rows: DataFrame) -> None:
         self._session = session
         self._pin = pin
         self._counted = session.jvm.org.apache.spark.sql.Observation(f"rows of {pin.name}")
-        count = F.count(F.lit(1))
-        self.rows = observed(session, rows, self._counted, count)
+        self.rows = self._observed(rows)
+
+    def _observed(self, rows: Any) -> DataFrame:
+        gateway: Any = self._session.spark.sparkContext._gateway
+        count: Any = F.count(F.lit(1))
+        none = gateway.new_array(self._session.jvm.org.apache.spark.sql.Column, 0)
+        return DataFrame(rows._jdf.observe(self._counted, count._jc, none), self._session.spark)
 
     def found(self) -> int | None:
-        """The rows that came, once the job is over; None if the scan was not run to its end."""
-        return count_of(self._session, self._counted)
+        """The rows that came, once the job is over; None if no job came to its end."""
+        context: Any = self._session.spark.sparkContext._jsc
+        with engine_errors():
+            context.sc().listenerBus().waitUntilEmpty(_BUS_PATIENCE_MS)
+        outcome = self._counted.future().value()
+        if outcome.isEmpty() or outcome.get().isFailure():
+            return None
+        row = outcome.get().get()
+        return int(row.getLong(0)) if row.length() else None
 
     def check(self, promised: int | None, origin: Origin | None = None) -> None:
         """Raises RowsDiffer if the job saw other rows than promised, and a scan of its own confirms it."""
@@ -135,51 +176,30 @@ class ScanCounter:
             raise RowsDiffer(path=path, version=self._pin.version, detail=detail, origin=origin)
 
 
-def observed(session: RunSession, rows: Any, observation: Any, count: Any) -> DataFrame:
-    """The rows with a count taken on the way."""
-    gateway: Any = session.spark.sparkContext._gateway
-    none = gateway.new_array(session.jvm.org.apache.spark.sql.Column, 0)
-    return DataFrame(rows._jdf.observe(observation, count._jc, none), session.spark)
+def _scan(rows: Any) -> int:
+    """How many rows come out of a scan that decodes every column; they are counted one by one.
 
-
-def count_of(session: RunSession, observation: Any) -> int | None:
-    """What was counted; None if no job came to its end."""
-    context: Any = session.spark.sparkContext._jsc
-    context.sc().listenerBus().waitUntilEmpty(_BUS_PATIENCE_MS)
-    outcome = observation.future().value()
-    if outcome.isEmpty() or outcome.get().isFailure():
-        return None
-    row = outcome.get().get()
-    return int(row.getLong(0)) if row.length() else None
-
-
-def _scan(session: RunSession, pin: TablePin) -> int:
-    """Every column of every row is decoded and thrown away; rows are counted on the way."""
-    counted = session.jvm.org.apache.spark.sql.Observation("verified rows")
+    Not by a `noop` write: under a V2 write Delta does not prepare its scan, and deletion vectors need that.
+    """
     try:
         with engine_errors():
-            rows = observed(session, open_rows(session, pin), counted, F.count(F.lit(1)))
-            rows.write.format("noop").mode("overwrite").save()
+            return int(rows._jdf.queryExecution().toRdd().count())
     except EngineFailed as error:
         raise storage_error(error) or error from error
-    return count_of(session, counted) or 0
 
 
 def _differing_files(session: RunSession, pin: TablePin, files: Sequence[DataFile]) -> list[str]:
     """The files whose rows are not as many as the log promises of each."""
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
-        counted = (
-            open_rows(session, pin)
-            .select(F.col("_metadata.file_name").alias("file"))
-            .groupBy("file")
-            .agg(F.sum(F.lit(1)).alias("rows"))
-            .collect()
-        )
-    found = {str(row["file"]): int(row["rows"]) for row in counted}
+        rows = open_rows(session, pin)
+        # By this way it is found even where the table has a column of its own named _metadata.
+        paths = rows.select(rows.metadataColumn("_metadata")["file_path"].alias("file"))
+        counted = paths.groupBy("file").agg(F.sum(F.lit(1)).alias("rows")).collect()
+    found = {_place(pin, str(row["file"])): int(row["rows"]) for row in counted}
     wrong = [
-        f"{each.path}: {each.rows} promised, {found.get(_name(each), 0)} found"
+        f"{each.path}: {each.rows} promised, {found.get(_place(pin, each.path), 0)} found"
         for each in files
-        if each.rows is not None and each.rows != found.get(_name(each), 0)
+        if each.rows is not None and each.rows != found.get(_place(pin, each.path), 0)
     ]
     return _bounded(wrong)
 
@@ -188,7 +208,7 @@ def _file_problems(pin: TablePin, files: Sequence[DataFile]) -> list[str]:
     """Files that are missing, or not as long as the log says."""
     wrong: list[str] = []
     for each in files:
-        path = _place(pin, each)
+        path = _place(pin, each.path)
         try:
             size = path.stat().st_size
         except OSError as error:
@@ -214,13 +234,10 @@ def _checksum_problems(pin: TablePin, promise: RowPromise) -> list[str]:
     ]
 
 
-def _place(pin: TablePin, file: DataFile) -> Path:
-    root, decoded = local_path_of(pin.uri), unquote(file.path)
-    return root / (decoded.removeprefix("file:") if decoded.startswith("file:") else decoded)
-
-
-def _name(file: DataFile) -> str:
-    return unquote(file.path).rpartition("/")[2]
+def _place(pin: TablePin, path: str) -> Path:
+    """A data file in the file system; the log writes its path encoded, and mostly below the table's."""
+    decoded = unquote(path)
+    return local_path_of(pin.uri) / re.sub("^file:/*", "/", decoded)
 
 
 def _bounded(problems: list[str]) -> list[str]:

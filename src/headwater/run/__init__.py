@@ -5,22 +5,50 @@ capabilities_snapshot           what this installation can do, tried: Capability
 probe_capabilities              the same under a profile of one's own
 RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and what it did
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
+
+One Delta table, of a project or of none:
+locate_table, is_table_path     what a path or a name means: LocatedTable
+TableRequest                    the table at a version, asked about
+describe_table                  what it is there: TableDescription
+read_commits                    how it came to be; without Spark
+preview_files                   its files, or those that filters leave
+verify_table                    whether it holds what its log promises
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
 from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progress
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
+from headwater.run.tables import (
+    LocatedTable,
+    TableDescription,
+    TableRequest,
+    describe_table,
+    is_table_path,
+    locate_table,
+    preview_files,
+    read_commits,
+    verify_table,
+)
 
 __all__ = [
     "Capability",
     "Listener",
+    "LocatedTable",
     "Progress",
     "Project",
     "QueryResult",
     "ResultColumn",
     "RunOutcome",
+    "TableDescription",
+    "TableRequest",
     "capabilities_snapshot",
+    "describe_table",
     "ignore_progress",
+    "is_table_path",
+    "locate_table",
+    "preview_files",
     "probe_capabilities",
+    "read_commits",
+    "verify_table",
 ]

@@ -13,7 +13,7 @@ from headwater.names import TablePin
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from headwater.artifacts import Manifest
+    from headwater.artifacts import Manifest, SourceRecord
     from headwater.pipeline import Pipeline
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RuntimeIdentity
@@ -87,7 +87,12 @@ def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> d
 
 
 def _recorded_sources(last: Manifest) -> dict[str, object]:
-    return {each.name: [each.digest, each.pin.version, each.pin.digest] for each in last.sources}
+    return {each.name: _recorded_identity(each) for each in last.sources}
+
+
+def _recorded_identity(source: SourceRecord) -> list[str | int | None]:
+    window = [] if source.starting_version is None else [source.starting_version]
+    return [source.digest, source.pin.version, source.pin.digest, *window]
 
 
 def _current_sources(sources: Sequence[PinnedSource]) -> dict[str, object]:

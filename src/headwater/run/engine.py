@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from headwater.artifacts import Manifest, commit_manifest, last_manifest
 from headwater.clock import Clock, new_run_id
 from headwater.errors import HeadwaterError, ManifestUnreadable
+from headwater.names import SnapshotKey
 from headwater.pipeline import Pipeline, ProjectConfig, build_pipeline, open_definitions
 from headwater.run.changes import first_change
 from headwater.run.compile import Compiled, check_enabled, compile_views
@@ -210,6 +211,7 @@ def _outcome(
         words = "nothing changed since the last run"
         tables = tuple(replace(table, action="skipped", reason=words) for table in tables)
         status = "unchanged"
+    uris = _table_uris(run, pipeline)
     return RunOutcome(
         run_id=manifest.run_id,
         status=status,
@@ -218,5 +220,10 @@ def _outcome(
         sources=len(pipeline.sources),
         seconds=seconds,
         manifest=run.request.warehouse.root / "runs" / manifest.run_id / "manifest.json",
+        snapshots={
+            table.name: SnapshotKey(canonical_uri=uris[table.name], version=table.pin.version)
+            for table in tables
+            if table.pin is not None and table.name in uris
+        },
         error=error,
     )

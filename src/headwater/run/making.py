@@ -114,22 +114,30 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         uri=request.table_uris[view.name],
         key=_task_key(request, made, view, reached),
         reason=_reason(request, made, view.name, reached),
-        full=request.full,
+        full=request.full or _has_failed(request, view.name),
         between=_between(request, reached),
     )
     made.tables.append(table)
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
 
 
+def _has_failed(request: MakingRequest, name: str) -> bool:
+    """Whether the last run gave a table up: a commit that it could not withdraw is not to be relied on."""
+    tables = request.last.tables if request.last else ()
+    return any(table.name == name and table.action == "failed" for table in tables)
+
+
 def _check_sources(request: MakingRequest, reached: list[str]) -> None:
     """Right before a view is run: its sources are still as planned with, and as their gates ask."""
     for name in reached:
         spec = request.pipeline.spec(name)
-        pin = request.pins.pinned(spec).pin if isinstance(spec, SourceSpec) else None
-        if isinstance(spec, SourceSpec) and spec.kind in {"delta", "changes"} and pin is not None:
+        if not isinstance(spec, SourceSpec) or spec.kind not in {"delta", "changes", "made"}:
+            continue
+        pin = request.pins.pinned(spec).pin
+        if pin is not None:
             snapshot = describe_pin(request.context.session, pin, spec.origin)
             check_gate(spec.read.gate, snapshot, spec.name, spec.origin)
-            if spec.kind == "delta":
+            if spec.kind != "changes":  # a feed's rows are not those that a log promises
                 request.context.checks.add(pin, read=spec.read)
 
 

@@ -6,14 +6,16 @@ Not here: how either is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from headwater.artifacts import Status, TableRecord
     from headwater.errors import HeadwaterError
+    from headwater.names import SnapshotKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,10 @@ def ignore_progress(_step: Progress) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """A run that is over. For an unchanged project `run_id` is that of the run that made what is there."""
+    """A run that is over. For an unchanged project `run_id` is that of the run that made what is there.
+
+    `snapshots` are the stored tables that have a version, by name.
+    """
 
     run_id: str
     status: Status
@@ -43,4 +48,5 @@ class RunOutcome:
     sources: int
     seconds: float
     manifest: Path
+    snapshots: Mapping[str, SnapshotKey] = field(default_factory=dict[str, "SnapshotKey"])
     error: HeadwaterError | None = None

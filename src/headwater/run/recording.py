@@ -10,18 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import (
-    ColumnRecord,
     FileRecord,
     Manifest,
     PinRecord,
-    RegistrationRecord,
-    SnapshotRecord,
     SourceRecord,
     ViewRecord,
+    registration_record,
 )
-from headwater.digest import digest_of
 from headwater.functions import tags_of
-from headwater.runtime import redacted
 
 _PACKAGES = Path(__file__).parents[2]
 
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater.artifacts import TableRecord
-    from headwater.delta import Registration, SnapshotInfo
+    from headwater.delta import Registration
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
     from headwater.run.pins import PinnedSource
@@ -75,7 +71,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         ),
         tables=tuple(sorted(tables, key=lambda table: table.name)),
         registrations=tuple(
-            _registration(registrations[name], rows_checked.get(name)) for name in sorted(registrations)
+            registration_record(registrations[name], rows_checked.get(name)) for name in sorted(registrations)
         ),
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
@@ -105,44 +101,6 @@ def _source(source: PinnedSource) -> SourceRecord | None:
             )
             for each in files
         ),
-    )
-
-
-def _registration(done: Registration, rows_checked: int | None) -> RegistrationRecord:
-    columns = [
-        ColumnRecord(name=each.name, type=each.type, expression=each.expression) for each in done.columns
-    ]
-    return RegistrationRecord(
-        name=done.table.name,
-        kind=done.table.kind,
-        provider_kind=done.provider_kind,
-        degraded=done.is_degraded,
-        version=done.table.version,
-        function_digest=done.function_digest,
-        options=_without_secrets(done.options),
-        columns=tuple(columns),
-        snapshot=_snapshot(done.snapshot) if done.snapshot else None,
-        rows_checked=rows_checked,
-    )
-
-
-def _without_secrets(options: Mapping[str, object]) -> dict[str, object]:
-    texts = {key: value for key, value in options.items() if isinstance(value, str)}
-    return {**options, **dict(redacted(tuple(texts.items())))}
-
-
-def _snapshot(info: SnapshotInfo) -> SnapshotRecord:
-    return SnapshotRecord(
-        version=info.version,
-        timestamp=info.timestamp,
-        digest=info.digest,
-        min_reader_version=info.min_reader_version,
-        min_writer_version=info.min_writer_version,
-        reader_features=info.reader_features,
-        writer_features=info.writer_features,
-        table_properties=dict(redacted(tuple(info.table_properties.items()))),
-        schema_digest=digest_of(info.schema_json),
-        partition_columns=info.partition_columns,
     )
 
 

@@ -23,7 +23,7 @@ from headwater.delta import (
     storage_error,
 )
 from headwater.digest import digest_of
-from headwater.errors import EngineFailed, HeadwaterError, SourceChanged
+from headwater.errors import DeltaError, EngineFailed, HeadwaterError, SourceChanged
 from headwater.pipeline import FileChanged
 from headwater.run.watching import RowChecks, WatchedView
 
@@ -91,8 +91,11 @@ def run_task(
         )
         try:
             watched.check()
-        except HeadwaterError:
-            _withdraw(context, view, pin, head)
+        except HeadwaterError as error:
+            try:
+                _withdraw(context, view, pin, head)
+            except HeadwaterError as second:
+                raise second from error
             raise
     finally:
         watched.close()
@@ -100,18 +103,28 @@ def run_task(
 
 
 def _withdraw(context: TaskContext, view: ViewSpec, pin: TablePin, before: LogHead | None) -> None:
-    """Puts back what was in a table before a commit that must not be relied on, in one more commit."""
-    kept = before.pin(view.name) if before else None
-    rows = read_pinned(context.session, kept or pin)
-    write_table(
-        context,
-        view.name,
-        rows if kept else rows.limit(0),
-        uri=pin.uri,
-        key=_WITHDRAWN,
-        head=read_head(pin.uri),
-        origin=view.origin,
-    )
+    """Puts back what was in a table before a commit that must not be relied on, in one more commit.
+
+    If there was nothing, or it cannot be read any more, the table is empty afterwards.
+    """
+    kept = [before.pin(view.name)] if before else []
+    for each in (*kept, pin):
+        try:
+            rows = read_pinned(context.session, each)
+            write_table(
+                context,
+                view.name,
+                rows.limit(0) if each == pin else rows,
+                uri=pin.uri,
+                key=_WITHDRAWN,
+                head=read_head(pin.uri),
+                origin=view.origin,
+            )
+        except DeltaError:
+            if each == pin:
+                raise
+        else:
+            return
 
 
 def write_table(

@@ -54,7 +54,11 @@ class WatchedView:
         self._checks = checks
         self._counters: dict[str, ScanCounter] = {}
         self._copy: RunSession | None = None
-        self.rows = self._watched(between)
+        try:
+            self.rows = self._watched(between)
+        except BaseException:
+            self.close()
+            raise
 
     def _watched(self, between: Sequence[ViewSpec]) -> DataFrame:
         rows = rehydrate(self._session, self._view.plan.executable, self._view.name, self._view.origin)
@@ -81,7 +85,7 @@ class WatchedView:
                 self._checks.promised[name] = promised_rows(self._session, self._checks.pins[name][0])
             promised = self._checks.promised[name]
             counter.check(promised, self._view.origin)
-            if promised is not None and counter.found() == promised:
+            if promised is not None and counter.found() is not None:
                 self._checks.checked[name] = promised
 
     def close(self) -> None:

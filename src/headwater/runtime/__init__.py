@@ -6,6 +6,7 @@ identity_of                       what a profile's runtime is, without starting 
 SettingsSnapshot                  settings that affect results, apart from those that do not
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 prepare_engine                    what a first start needs, fetched beforehand
+run_training                      a child's life while it trains a class archive
 SessionRuntime, RunSession        sessions that are lent for one run
 failure_of, ENGINE_EXCEPTIONS     what Spark throws, described: Failure
 engine_errors, engine_error       the same as a typed error
@@ -44,6 +45,7 @@ from headwater.runtime.session import (
 from headwater.runtime.settings import SettingsSnapshot
 from headwater.runtime.storage import StorageProfile, is_remote, local_path_of, redacted
 from headwater.runtime.streaming import ArrowStream, as_arrow_can
+from headwater.runtime.training import run_training
 from headwater.runtime.versions import (
     DependencyManifest,
     EngineVersions,
@@ -88,4 +90,5 @@ __all__ = [
     "prepare_engine",
     "redacted",
     "resolve_profile",
+    "run_training",
 ]

@@ -129,7 +129,7 @@ def _of_throwable(throwable: Any) -> Failure:
         java_class=str(chosen.getClass().getName()),
         call_site=call_site or _python_frame(text),
         line_in_sql=line,
-        file=_file_of(chosen),
+        file=next(filter(None, map(_file_of, reversed(chain))), None),
     )
 
 

@@ -64,6 +64,7 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         "spark.sql.caseSensitive": "false",
         "spark.sql.storeAssignmentPolicy": "ANSI",
         "spark.sql.timestampType": "TIMESTAMP_LTZ",
+        "spark.databricks.delta.deltaLog.minorCompaction.useForReads": "false",  # trusted even if it is wrong
         "spark.sql.variable.substitute": "false",  # ${env:HOME} in a text is not an input anybody has pinned
         "spark.sql.catalogImplementation": profile.catalog.replace("_", "-"),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pyspark import SparkContext
@@ -23,6 +23,9 @@ from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jvm import JvmSpec
 from headwater.runtime.planner import connect_planner
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _TRAINING_SECONDS = 900
 _DUMP_SECONDS = 300.0
 TRAINING_SETTINGS: tuple[tuple[str, str], ...] = (
@@ -35,12 +38,9 @@ TRAINING_SETTINGS: tuple[tuple[str, str], ...] = (
     ("spark.sql.shuffle.partitions", "2"),
     ("spark.databricks.delta.snapshotPartitions", "2"),
 )
-_STATEMENTS: tuple[str, ...] = (
-    "MERGE INTO TABLE AS t USING orders AS s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET *",
-    "MERGE INTO TABLE AS t USING orders AS s ON t.id = s.id + 9 WHEN NOT MATCHED THEN INSERT *",
-    "DELETE FROM TABLE WHERE id = 2",
-    "DESCRIBE HISTORY TABLE",
-)
+# What the child works through. It is named and not imported: tables are the business of a floor above, and
+# the child is a process of its own.
+_WORK = "headwater.delta.warming"
 
 
 def train_in_child(spec: JvmSpec, draft: Path) -> Path:
@@ -51,7 +51,7 @@ def train_in_child(spec: JvmSpec, draft: Path) -> Path:
     log = new_log(spec.home, "archive")
     # Only what shapes the class archive goes along; the caller's settings may hold secrets.
     encoded = msgspec.json.encode(replace(spec, settings=TRAINING_SETTINGS), enc_hook=str).decode()
-    command = [sys.executable, "-c", f"from {__name__} import main; main()", encoded, str(draft)]
+    command = [sys.executable, "-c", f"from {_WORK} import main; main()", encoded, str(draft)]
     with log.open("wb") as sink:
         try:
             subprocess.run(
@@ -62,39 +62,23 @@ def train_in_child(spec: JvmSpec, draft: Path) -> Path:
     return log
 
 
-def main() -> None:
-    """The child's whole life: engine, work, archive."""
+def run_training(work: Callable[[SparkSession, Path], None]) -> None:
+    """The child's whole life: engine, `work` with a folder of its own, what every session needs, archive."""
     encoded, draft = sys.argv[1:]
     spec = decoded_spec(encoded)
     archiving = (f"-XX:ArchiveClassesAtExit={draft}", "-Xlog:cds*=off")
     gateway = open_gateway(replace(spec, options=(*spec.options, *archiving)))
     try:
         spark = SparkSession(SparkContext(gateway=gateway.py4j))
-        work_with(spark, Path(draft).parent / "tables")
+        work(spark, Path(draft).parent / "tables")
+        work_with(spark)
         spark.stop()
     finally:
         gateway.close(patience=_DUMP_SECONDS)
 
 
-def work_with(spark: SparkSession, folder: Path) -> None:
-    """Commit to Delta tables in `folder` in each way, read them back, and ask Catalyst for plans."""
-    orders, totals = str(folder / "orders"), str(folder / "totals")
-    rows = spark.createDataFrame([(1, "a", 2.5), (2, "b", 1.5)], "id long, name string, price double")
-    for mode in ("errorifexists", "append", "overwrite"):
-        rows.write.format("delta").mode(mode).option("userMetadata", "{}").save(orders)
-    spark.read.format("delta").load(orders).createOrReplaceTempView("orders")
-    frame = spark.sql(
-        "WITH ranked AS "
-        "(SELECT *, row_number() OVER (PARTITION BY name ORDER BY price) AS place FROM orders) "
-        "SELECT r.name, sum(r.price) AS total, count(DISTINCT o.id) AS ids, max(r.place) AS place "
-        "FROM ranked r JOIN orders o ON r.id = o.id WHERE r.price > 1 GROUP BY r.name ORDER BY total"
-    )
-    frame.write.format("delta").partitionBy("name").save(totals)
-    for statement in _STATEMENTS:
-        spark.sql(statement.replace("TABLE", f"delta.`{orders}`")).collect()
-    spark.read.format("delta").option("versionAsOf", 0).load(orders).toArrow()
-    rows.write.mode("overwrite").option("header", "true").csv(str(folder / "csv"))
-    spark.read.option("header", "true").csv(str(folder / "csv")).collect()
+def work_with(spark: SparkSession) -> None:
+    """Rehydrate a plan and install functions in a session that has a view named orders (id, name)."""
     _rehydrate(spark)
     FunctionInstaller.of(spark).install(spark, function_snapshot())
     spark.sql("SELECT node_id(name), span_len(span_make(id, id + 1)) FROM orders").collect()

@@ -1,0 +1,388 @@
+"""`headwater table`: one Delta table, of a project or of none, described, told, listed or verified.
+
+Not here: what is found out about it; `run` does that. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from pyspark.sql.types import StructType
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from headwater.cli.options import (
+    Debug,
+    Graph,
+    Json,
+    Master,
+    NoColor,
+    ProfileName,
+    ProjectFolder,
+    Quiet,
+    Settings,
+    TablePlace,
+    TableTarget,
+    Timestamp,
+    Version,
+    WarehouseFolder,
+    flags_of,
+)
+from headwater.cli.render import error_document, show_error, showing_progress, write_json
+from headwater.datasets import timestamp_of
+from headwater.delta import CommitRecord, DataFile, ScanPreview, Verification, note_of
+from headwater.errors import RowsDiffer
+from headwater.run import (
+    TableDescription,
+    describe_table,
+    preview_files,
+    read_commits,
+    verify_table,
+)
+from headwater.runtime import local_path_of
+
+_SHOWN_COMMITS = 20
+_SHOWN_FILES = 50
+_NO_EDGE = 100_000
+
+table = typer.Typer(
+    name="table",
+    help="Look into one Delta table: what it is, how it came to be, its files, and whether it is whole.",
+    no_args_is_help=True,
+)
+
+
+@table.command()
+def snapshot(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+    target: TableTarget,
+    version: Version = None,
+    timestamp: Timestamp = None,
+    json: Json = False,
+    project: ProjectFolder = None,
+    graph: Graph = False,
+    warehouse: WarehouseFolder = None,
+    profile: ProfileName = None,
+    master: Master = None,
+    settings: Settings = None,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+) -> None:
+    """Describe a table at a version: protocol, features, properties, columns, files, promised rows.
+
+    Example: headwater table snapshot revenue_by_country --project examples/orders
+    """
+    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
+    request = place.request("snapshot", target, version, timestamp)
+    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+        described = describe_table(request, listen)
+    if json:
+        write_json(snapshot_document(described))
+    elif not quiet:
+        _show_snapshot(_console(no_color=no_color), described)
+
+
+@table.command()
+def history(  # noqa: PLR0913, PLR0917
+    target: TableTarget,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=0, help="The most commits; 0: all there are.")
+    ] = _SHOWN_COMMITS,
+    version: Version = None,
+    timestamp: Timestamp = None,
+    json: Json = False,
+    project: ProjectFolder = None,
+    graph: Graph = False,
+    warehouse: WarehouseFolder = None,
+    profile: ProfileName = None,
+    master: Master = None,
+    settings: Settings = None,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+    debug: Debug = False,  # noqa: ARG001
+) -> None:
+    """Tell a table's commits, newest first: when, what, by whom. Starts no Spark and needs no Java.
+
+    With a version or a time, the commits up to there.
+
+    Example: headwater table history lake/orders --limit 5
+    """
+    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
+    request = place.request("history", target, version, timestamp)
+    found = read_commits(request, limit + 1 if limit else None)
+    commits = found[: limit or None]
+    if json:
+        documents = [commit_document(each) for each in commits]
+        write_json({"table_uri": request.table.uri, "commits": documents})
+    elif not quiet:
+        _show_commits(_console(no_color=no_color), commits, has_more=len(found) > len(commits))
+
+
+@table.command()
+def files(  # noqa: PLR0913, PLR0917
+    target: TableTarget,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="SQL", help="A condition on rows; may be given again."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="A,B", help="The columns that would be read. Default: all"),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", metavar="N", min=0, help=f"The most files; 0: all. Default: {_SHOWN_FILES}, JSON all"
+        ),
+    ] = None,
+    version: Version = None,
+    timestamp: Timestamp = None,
+    json: Json = False,
+    project: ProjectFolder = None,
+    graph: Graph = False,
+    warehouse: WarehouseFolder = None,
+    profile: ProfileName = None,
+    master: Master = None,
+    settings: Settings = None,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+    debug: Debug = False,  # noqa: ARG001
+) -> None:
+    """List a table's data files, or those that a scan under conditions would read; reads no rows.
+
+    Example: headwater table files lake/orders --where "country = 'DE'"
+    """
+    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
+    request = place.request("files", target, version, timestamp)
+    names = [each.strip() for each in (columns or "").split(",") if each.strip()]
+    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+        preview = preview_files(request, columns=names, filters=where or (), listen=listen)
+    if json:
+        write_json(files_document(preview, limit or None))
+    elif not quiet:
+        most = _SHOWN_FILES if limit is None else limit or None
+        _show_files(_console(no_color=no_color), preview, most)
+
+
+@table.command()
+def verify(  # noqa: PLR0913, PLR0917
+    target: TableTarget,
+    version: Version = None,
+    timestamp: Timestamp = None,
+    json: Json = False,
+    project: ProjectFolder = None,
+    graph: Graph = False,
+    warehouse: WarehouseFolder = None,
+    profile: ProfileName = None,
+    master: Master = None,
+    settings: Settings = None,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+    debug: Debug = False,
+) -> None:
+    """Read every row of a table and compare with what its log promises. Exits 1 if anything does not fit.
+
+    Example: headwater table verify lake/orders --version 3
+    """
+    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
+    request = place.request("verify", target, version, timestamp)
+    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+        found = verify_table(request, listen)
+    error = _mismatch(found)
+    if json:
+        write_json(verification_document(found, error))
+    elif not quiet:
+        _show_verification(_console(no_color=no_color), found)
+    if error is not None:
+        show_error(error, debug=debug)
+        raise typer.Exit(error.exit_code)
+
+
+# --- for programs --------------------------------------------------------------------------------------
+
+
+def snapshot_document(described: TableDescription) -> dict[str, Any]:
+    """A description as `table snapshot --json` prints it."""
+    counted = {key: value for key, value in asdict(described).items() if key != "info"}
+    return {**asdict(described.info), **counted}
+
+
+def commit_document(commit: CommitRecord) -> dict[str, Any]:
+    """A commit as `table history --json` prints it; `run_id` and `task` if a run of Headwater made it."""
+    note = note_of(commit.user_metadata)
+    return {
+        "version": commit.version,
+        "timestamp": _time_of(commit),
+        "operation": commit.operation,
+        "parameters": dict(commit.parameters),
+        "metrics": dict(commit.metrics),
+        "user_metadata": commit.user_metadata,
+        "run_id": note.run_id if note else None,
+        "task": note.task_key if note else None,
+        "engine": commit.engine_info,
+        "digest": commit.digest,
+    }
+
+
+def files_document(preview: ScanPreview, most: int | None) -> dict[str, Any]:
+    """A list of files as `table files --json` prints it."""
+    told = {key: value for key, value in asdict(preview).items() if key != "kept"}
+    return {**told, "files": [asdict(each) for each in preview.kept[:most]]}
+
+
+def verification_document(found: Verification, error: RowsDiffer | None) -> dict[str, Any]:
+    """What was found as `table verify --json` prints it."""
+    document = {"status": "failed" if error else "ok", **asdict(found)}
+    return document | ({"error": error_document(error)} if error else {})
+
+
+def _mismatch(found: Verification) -> RowsDiffer | None:
+    if found.is_whole:
+        return None
+    key = found.snapshot
+    path = str(local_path_of(key.canonical_uri))
+    return RowsDiffer(path=path, version=key.version, detail=found.problems[0])
+
+
+def _time_of(commit: CommitRecord) -> str | None:
+    """When a commit was made; None where its writer noted nothing, or no time that there could be."""
+    try:
+        return timestamp_of(commit.timestamp_ms) if commit.timestamp_ms else None
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+# --- for people ----------------------------------------------------------------------------------------
+
+
+def _show_snapshot(console: Console, described: TableDescription) -> None:
+    info = described.info
+    rows = "unknown" if described.rows is None else f"{described.rows:,}"
+    deleted = f" (and {described.deleted_rows:,} deleted)" if described.deleted_rows else ""
+    facts = {
+        "table": str(local_path_of(info.table_uri)),
+        "version": f"{info.version} of {info.timestamp}",
+        "digest": info.digest,
+        "protocol": f"reader {info.min_reader_version}, writer {info.min_writer_version}",
+        "reader features": ", ".join(info.reader_features),
+        "writer features": ", ".join(info.writer_features),
+        "implied features": ", ".join(info.implied_writer_features),
+        "partitioned by": ", ".join(info.partition_columns),
+        "files": f"{described.files:,} ({described.bytes:,} bytes)",
+        "rows": f"{rows}{deleted}",
+    }
+    _say(console, *(f"{key:<18}{value}" for key, value in facts.items() if value))
+    _say(console, "columns", *(f"  {each}" for each in _columns_of(info.schema_json)))
+    if info.table_properties:
+        _say(console, "properties", *(f"  {key} = {value}" for key, value in info.table_properties.items()))
+
+
+def _columns_of(schema_json: str) -> list[str]:
+    schema = StructType.fromJson(msgspec.json.decode(schema_json))
+    return [
+        f"{each.name} {each.dataType.simpleString()}{'' if each.nullable else ' not null'}"
+        for each in schema.fields
+    ]
+
+
+def _show_commits(console: Console, commits: tuple[CommitRecord, ...], *, has_more: bool) -> None:
+    for each in commits:
+        note = note_of(each.user_metadata)
+        facts = {
+            "parameters": _paired(each.parameters),
+            "metrics": _paired(each.metrics),
+            "engine": each.engine_info,
+            "run": f"{note.run_id}, task {note.task_key}" if note else None,
+            "note": None if note else each.user_metadata,
+        }
+        _say(console, f"version {each.version}  {_time_of(each) or 'at no known time'}  {each.operation}")
+        _say(console, *(f"  {key:<12}{value}" for key, value in facts.items() if value))
+    more = "; there are more: --limit N shows N, --limit 0 all" if has_more else ""
+    _say(console, f"{_counted(len(commits), 'commit')}{more}")
+
+
+def _show_files(console: Console, preview: ScanPreview, most: int | None) -> None:
+    shown = preview.kept[:most]
+    if shown:
+        _print_table(console, _file_table(shown))
+    left_out = ", ".join(preview.used_filters)
+    by_rows = ", ".join(preview.unused_filters)
+    _say(console, *([f"Used to leave out files: {left_out}"] if left_out else []))
+    _say(console, *([f"Of no use for that: {by_rows}"] if by_rows else []))
+    more = f"; {len(shown)} shown: --limit N shows N, --limit 0 all" if len(shown) < len(preview.kept) else ""
+    counts = (
+        ("file", preview.files_kept, preview.files_total),
+        ("byte", preview.bytes_kept, preview.bytes_total),
+        ("row", preview.rows_kept, preview.rows_total),
+    )
+    words = ", ".join(_part(noun, kept, total, is_part=bool(preview.filters)) for noun, kept, total in counts)
+    _say(console, f"{words}{more}")
+
+
+def _file_table(listed: Iterable[DataFile]) -> Table:
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("path")
+    for each in ("bytes", "rows", "deleted"):
+        grid.add_column(each, justify="right")
+    grid.add_column("partition")
+    for each in listed:
+        rows = "?" if each.rows is None else f"{each.rows:,}"
+        partition = _paired(
+            (key, "NULL" if value is None else value) for key, value in each.partition.items()
+        )
+        cells = (each.path, f"{each.size:,}", rows, f"{each.deleted_rows:,}", partition)
+        grid.add_row(*(Text(_printable(cell)) for cell in cells))
+    return grid
+
+
+def _show_verification(console: Console, found: Verification) -> None:
+    where = f"version {found.snapshot.version} of {local_path_of(found.snapshot.canonical_uri)}"
+    promise = found.promise
+    if found.is_whole:
+        unknown = promise.files_without_statistics
+        doubt = (
+            f" The log does not say how many rows {_counted(unknown, 'file')} should have." if unknown else ""
+        )
+        rows = _counted(found.rows_scanned or 0, "row")
+        _say(console, f"Whole: {where}, {rows} in {_counted(promise.files, 'file')}, all read.{doubt}")
+    else:
+        _say(console, f"Not whole: {where}", *(f"  {each}" for each in found.problems))
+
+
+def _part(noun: str, kept: int | None, total: int | None, *, is_part: bool) -> str:
+    """`2 of 10 files`, or `10 files` where nothing was asked to be left out."""
+    front = f"{'?' if kept is None else f'{kept:,}'} of " if is_part else ""
+    return front + (f"? {noun}s" if total is None else _counted(total, noun))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _paired(pairs: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in pairs)
+
+
+def _console(*, no_color: bool) -> Console:
+    return Console(no_color=no_color or None, highlight=False)
+
+
+def _say(console: Console, *lines: str) -> None:
+    for line in lines:
+        console.print(Text(_printable(line)), soft_wrap=True)
+
+
+def _print_table(console: Console, grid: Table) -> None:
+    # A file has no width that a row would have to fit.
+    width = None if console.is_terminal else Console(width=_NO_EDGE).measure(grid).maximum
+    Console(no_color=console.no_color or None, width=width, highlight=False).print(grid)
+
+
+def _printable(text: str) -> str:
+    """Without signs that would move a terminal's cursor or change its colours."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
