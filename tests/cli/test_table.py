@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import struct
@@ -219,13 +220,15 @@ def test_history_ends_at_its_limit_and_begins_at_a_version(lake: Path) -> None:
     assert [each["version"] for each in last["commits"]] == [2]
 
 
-def test_a_commit_of_no_known_time_is_told(sales: Path) -> None:
+def test_a_commit_that_says_little_is_told_by_its_file(sales: Path) -> None:
     for version, time in ((4, ""), (5, '"timestamp": 99999999999999999, ')):
         info = f'{{"commitInfo": {{{time}"operation": "MAGIC\\u001b[31m"}}}}\n'
-        (sales / "_delta_log" / f"{version:020}.json").write_text(info)
+        commit = sales / "_delta_log" / f"{version:020}.json"
+        commit.write_text(info)
+        os.utime(commit, (4_000_000_000 + version,) * 2)
     lines = run("history", sales, "--limit", "2").stdout.splitlines()
-    assert lines[0] == "version 5  at no known time  MAGIC\\x1b[31m"
-    assert lines[1] == "version 4  at no known time  MAGIC\\x1b[31m"
+    assert lines[0] == "version 5  2096-10-02T07:06:45.000Z  MAGIC\\x1b[31m"
+    assert lines[1] == "version 4  2096-10-02T07:06:44.000Z  MAGIC\\x1b[31m"
 
 
 # --- files ---------------------------------------------------------------------------------------------
@@ -334,7 +337,7 @@ def test_a_deleted_and_a_truncated_file_are_named(sales: Path) -> None:
     assert done.stdout == f"Not whole: version 3 of {sales}\n  {shown}: no such file or directory\n"
     error, advice = done.stderr.splitlines()[-2:]
     assert error.startswith(f"HW-DELTA-017 version 3 of {sales} is not what its log promises: {shown}")
-    assert advice.startswith("  Do not trust reads of it.")
+    assert advice.startswith("  Do not trust reads of it; ")
 
 
 def test_the_command_itself_exits_with_1_and_one_document(headwater: Run, sales: Path) -> None:
