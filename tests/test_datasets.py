@@ -142,6 +142,18 @@ def test_a_place_adds_its_gate_and_its_choices() -> None:
         pushdown=False,
     )
     assert spec.with_location(ReadOptions()) == spec
+    assert spec.with_location(ReadOptions(), ["pushdown"]).pushdown
+
+
+def test_lists_and_mappings_are_taken_as_they_are_written() -> None:
+    gate = FeatureGate(required_reader_features=["b", "a"])  # pyright: ignore[reportArgumentType]
+    assert gate.required_reader_features == ("a", "b")
+    options = ReadOptions(columns={"a": "b"}, files=["x"])  # pyright: ignore[reportArgumentType]
+    assert (options.columns, options.files) == ((("a", "b"),), ("x",))
+
+
+def test_a_time_that_no_calendar_has_is_still_shown() -> None:
+    assert timestamp_of(10**17) == "100000000000000000 ms after 1970"
 
 
 def test_times_without_a_zone_are_utc() -> None:

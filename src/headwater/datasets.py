@@ -9,9 +9,9 @@ Not here: reading; and where the dataset is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from headwater.errors import InvalidSetting
@@ -34,6 +34,38 @@ def _check_texts(key: str, value: object) -> None:
         raise InvalidSetting(key=key, value=repr(cast("object", value)), expected="a list of texts")
 
 
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidSetting(key=key, value=repr(value), expected="a text")
+    return value
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    texts: object = tuple(cast("Sequence[str]", value)) if is_list else cast("object", value)
+    _check_texts(key, texts)
+    return cast("tuple[str, ...]", texts)
+
+
+def _expressions(key: str, value: object) -> tuple[tuple[str, str], ...]:
+    """A mapping, as people write it, or pairs, as it is recorded."""
+    try:
+        found = dict(cast("Mapping[str, object]", value))
+    except (TypeError, ValueError):
+        raise InvalidSetting(key=key, value=repr(value), expected="names with SQL expressions") from None
+    return tuple((_text(key, name), _text(key, expression)) for name, expression in found.items())
+
+
+def _check_names(key: str, pairs: tuple[tuple[str, str], ...]) -> None:
+    seen: set[str] = set()
+    for name, expression in pairs:
+        if not name or name.casefold() in seen:
+            raise InvalidSetting(key=key, value=f"{name!r} twice or empty", expected="each name once")
+        if not expression.strip():
+            raise InvalidSetting(key=key, value=f"{name!r} without an expression", expected="SQL")
+        seen.add(name.casefold())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureGate:
     """What a table's protocol must have, at the least, before it is read or written."""
@@ -47,8 +79,8 @@ class FeatureGate:
         for key in ("min_reader_version", "min_writer_version"):
             _check_version(key, getattr(self, key))
         for key in ("required_reader_features", "required_writer_features"):
-            _check_texts(key, getattr(self, key))
-            object.__setattr__(self, key, tuple(sorted(set(getattr(self, key)))))
+            texts = _texts(key, getattr(self, key))
+            object.__setattr__(self, key, tuple(sorted(set(texts))))
 
     def merged(self, other: FeatureGate) -> FeatureGate:
         """The gate that lets through what both let through."""
@@ -157,23 +189,23 @@ class ReadOptions:
         if self.changes is not None:
             _check_plain_changes(self)
         if self.files is not None:
-            _check_texts("files", self.files)
-            object.__setattr__(self, "files", tuple(sorted(set(self.files))))
-        _check_names("columns", self.columns)
-        _check_names("defaults", self.defaults)
+            object.__setattr__(self, "files", tuple(sorted(set(_texts("files", self.files)))))
+        for key in ("columns", "defaults"):
+            object.__setattr__(self, key, _expressions(key, getattr(self, key)))
+            _check_names(key, getattr(self, key))
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing is asked for but the newest rows."""
         return self == ReadOptions()
 
-    def with_location(self, location: ReadOptions) -> ReadOptions:
-        """These options in a place that has its own: gates add up, the place's other choices win."""
-        chosen = {
-            each.name: getattr(location, each.name)
-            for each in fields(ReadOptions)
-            if each.name != "gate" and getattr(location, each.name) != each.default
-        }
+    def with_location(self, location: ReadOptions, said: Collection[str] | None = None) -> ReadOptions:
+        """These options in a place that has its own: gates add up, what else the place `said` wins.
+
+        Without `said`, whatever is not the default was said.
+        """
+        names = set(location.identity() if said is None else said) - {"gate"}
+        chosen = {name: getattr(location, name) for name in names}
         if "version" in chosen or "timestamp" in chosen:
             chosen = {"version": None, "timestamp": None} | chosen
         return replace(self, gate=self.gate.merged(location.gate), **chosen)
@@ -231,10 +263,9 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidSetting(key=key, value=repr(value), expected="a text")
-    return value
+def _moment(key: str, value: object) -> str:
+    """A time as text; TOML has times of its own."""
+    return value.isoformat() if isinstance(value, date) else _text(key, value)
 
 
 def _flag(key: str, value: object) -> bool:
@@ -248,26 +279,10 @@ def _number(key: str, value: object) -> int:
     return cast("int", value)
 
 
-def _texts(key: str, value: object) -> tuple[str, ...]:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    texts: object = tuple(cast("Sequence[str]", value)) if is_list else cast("object", value)
-    _check_texts(key, texts)
-    return cast("tuple[str, ...]", texts)
-
-
-def _expressions(key: str, value: object) -> tuple[tuple[str, str], ...]:
-    """A mapping, as people write it, or pairs, as it is recorded."""
-    try:
-        found = dict(cast("Mapping[str, object]", value))
-    except (TypeError, ValueError):
-        raise InvalidSetting(key=key, value=repr(value), expected="names with SQL expressions") from None
-    return tuple((_text(key, name), _text(key, expression)) for name, expression in found.items())
-
-
 _V = TypeVar("_V", FeatureGate, CdfWindow)
 _TAKES: Mapping[str, Callable[[str, object], object]] = {
     "version": _number,
-    "timestamp": _text,
+    "timestamp": _moment,
     "gate": feature_gate_of,
     "changes": lambda key, value: _fields_of(CdfWindow, key, value),
     "require_change_feed": _flag,
@@ -300,7 +315,10 @@ def milliseconds_of(timestamp: str, key: str = "timestamp") -> int:
 
 def timestamp_of(milliseconds: int) -> str:
     """Milliseconds since 1970 as ISO 8601 in UTC."""
-    moment = datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:  # a time that somebody made up
+        return f"{milliseconds} ms after 1970"
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -320,13 +338,3 @@ def _check_plain_changes(options: ReadOptions) -> None:
         raise InvalidSetting(
             key="changes", value=f"given with {given[0]}", expected="the window alone: it names its versions"
         )
-
-
-def _check_names(key: str, pairs: tuple[tuple[str, str], ...]) -> None:
-    seen: set[str] = set()
-    for name, expression in pairs:
-        if not name or name.casefold() in seen:
-            raise InvalidSetting(key=key, value=f"{name!r} twice or empty", expected="each name once")
-        if not expression.strip():
-            raise InvalidSetting(key=key, value=f"{name!r} without an expression", expected="SQL")
-        seen.add(name.casefold())

@@ -225,7 +225,7 @@ def test_a_commit_that_says_little_is_told_by_its_file(sales: Path) -> None:
         info = f'{{"commitInfo": {{{time}"operation": "MAGIC\\u001b[31m"}}}}\n'
         commit = sales / "_delta_log" / f"{version:020}.json"
         commit.write_text(info)
-        os.utime(commit, (4_000_000_000 + version,) * 2)
+        os.utime(commit, (4_000_000_000 + version, 4_000_000_000 + version))
     lines = run("history", sales, "--limit", "2").stdout.splitlines()
     assert lines[0] == "version 5  2096-10-02T07:06:45.000Z  MAGIC\\x1b[31m"
     assert lines[1] == "version 4  2096-10-02T07:06:44.000Z  MAGIC\\x1b[31m"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from headwater.runtime import RunSession
+    from headwater.runtime import RunSession, SessionRuntime
 
 
 def make_log(table: Path, commits: Iterable[int], *others: str) -> str:
@@ -232,6 +232,12 @@ def is_readable(table: Path, version: int) -> bool:
     return True
 
 
+@pytest.fixture(scope="module")
+def made(runtime: SessionRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with runtime.checkout() as session:
+        return make_table(session, tmp_path_factory.mktemp("made") / "t")
+
+
 def make_table(session: RunSession, table: Path) -> Path:
     """Version n has the rows 0 to n; 2 has a checkpoint in one file, 4 one in parts."""
     delta_log = session.jvm.org.apache.spark.sql.delta.DeltaLog
@@ -249,8 +255,8 @@ def make_table(session: RunSession, table: Path) -> Path:
     return table
 
 
-def test_what_is_refused_is_what_delta_cannot_load(session: RunSession, tmp_path: Path) -> None:
-    table = make_table(session, tmp_path / "t")
+def test_what_is_refused_is_what_delta_cannot_load(session: RunSession, made: Path, tmp_path: Path) -> None:
+    table = shutil.copytree(made, tmp_path / "t")
     log = table / "_delta_log"
     parts = sorted(path.name for path in log.glob(f"{4:020}.checkpoint.*"))
     assert len(parts) > 1
@@ -284,8 +290,10 @@ def test_what_is_refused_is_what_delta_cannot_load(session: RunSession, tmp_path
         shutil.rmtree(copy)
 
 
-def test_an_empty_commit_is_what_delta_reads_without_a_word(session: RunSession, tmp_path: Path) -> None:
-    table = make_table(session, tmp_path / "t")
+def test_an_empty_commit_is_what_delta_reads_without_a_word(
+    session: RunSession, made: Path, tmp_path: Path
+) -> None:
+    table = shutil.copytree(made, tmp_path / "t")
     (table / "_delta_log" / f"{1:020}.json").write_bytes(b"")
     assert read_version(session, table, 1) != [0, 1]
     assert not is_readable(table, 1)
@@ -294,8 +302,10 @@ def test_an_empty_commit_is_what_delta_reads_without_a_word(session: RunSession,
         assert read_version(session, table, version) == list(range(version + 1))
 
 
-def test_whatever_is_taken_away_what_is_accepted_is_whole(session: RunSession, tmp_path: Path) -> None:
-    table = make_table(session, tmp_path / "t")
+def test_whatever_is_taken_away_what_is_accepted_is_whole(
+    session: RunSession, made: Path, tmp_path: Path
+) -> None:
+    table = shutil.copytree(made, tmp_path / "t")
     names = sorted(path.name for path in (table / "_delta_log").glob("0*"))
 
     @settings(max_examples=20)

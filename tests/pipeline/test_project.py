@@ -57,7 +57,13 @@ gate = { min_reader_version = 3, required_reader_features = ["deletionVectors"] 
     config = read_project(write(tmp_path, text))
     gate = FeatureGate(min_reader_version=3, required_reader_features=("deletionVectors",))
     read = ReadOptions(version=3, files=("a", "b"), gate=gate)
-    assert config.locations == {"orders": Location(path="/lake/orders", read=read)}
+    said = ("files", "gate", "version")
+    assert config.locations == {"orders": Location(path="/lake/orders", read=read, said=said)}
+
+
+def test_a_time_may_be_tomls_own(tmp_path: Path) -> None:
+    config = read_project(write(tmp_path, "[locations.a]\ntimestamp = 2026-01-31T12:00:00Z\n"))
+    assert config.locations["a"].read.timestamp == "2026-01-31T12:00:00+00:00"
 
 
 def test_no_file_is_no_project(tmp_path: Path) -> None:

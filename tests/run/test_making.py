@@ -171,7 +171,7 @@ def test_a_source_made_anew_after_planning_is_not_read(
     assert [each.action for each in outcome.tables] == ["failed"]
 
 
-def test_what_the_last_run_gave_up_is_made_again_whatever_its_commit_says(
+def test_a_good_commit_of_a_run_that_failed_is_not_made_again(
     project_folder: MakeProject, runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert runtime.profile.master == "local[2]"
@@ -186,5 +186,5 @@ def test_what_the_last_run_gave_up_is_made_again_whatever_its_commit_says(
     assert project(folder).build().status == "failed"
     monkeypatch.undo()
     again = project(folder).build()
-    assert [(each.action, each.version) for each in again.tables] == [("built", 1)]
+    assert [(each.action, each.version) for each in again.tables] == [("skipped", 0)]
     assert project(folder).build().status == "unchanged"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -110,9 +111,37 @@ def test_a_commit_that_cannot_be_taken_back_says_why(
     fail_check(monkeypatch)
     gone = VersionNotFound(path=str(table), version=0)
     monkeypatch.setattr(tasks, "read_pinned", Mock(side_effect=gone))
-    with pytest.raises(VersionNotFound) as caught:
+    with pytest.raises(RowsDiffer) as caught:
         run_task(context(session), view(5), uri=table.as_uri(), key="b", reason="why", full=False)
-    assert isinstance(caught.value.__cause__, RowsDiffer)
+    assert any("could not be withdrawn" in note for note in caught.value.__notes__)
+
+
+def test_rows_of_long_ago_are_put_back(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t"
+    run_task(context(session), view(2), uri=table.as_uri(), key="a", reason="new", full=False)
+    for file in (table / "_delta_log").iterdir():
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    fail_check(monkeypatch)
+    with pytest.raises(RowsDiffer):
+        run_task(context(session), view(5), uri=table.as_uri(), key="b", reason="why", full=False)
+    assert columns(session, table) == [(0,), (1,)]
+
+
+def test_what_somebody_else_committed_since_is_not_withdrawn(
+    session: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t"
+
+    def check(_self: object) -> None:
+        session.spark.range(900, 902).write.format("delta").mode("append").save(str(table))
+        raise RowsDiffer(path="source", version=3, detail="9 is not 10")
+
+    monkeypatch.setattr(tasks.WatchedView, "check", check)
+    with pytest.raises(RowsDiffer):
+        run_task(context(session), view(2), uri=table.as_uri(), key="b", reason="why", full=False)
+    assert columns(session, table) == [(0,), (1,), (900,), (901,)]
 
 
 def test_a_table_promises_the_rows_of_its_commit(session: RunSession, tmp_path: Path) -> None:

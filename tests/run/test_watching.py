@@ -33,16 +33,17 @@ B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;
 Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 WHOLE = {
     "a copy": "SELECT * FROM t",
-    "a sum": "SELECT sum(v) AS s FROM t",
-    "a count": "SELECT count(*) AS n FROM t",
     "a group": "SELECT id % 3 AS k, max(v) AS m FROM t GROUP BY 1",
     "through a view": "SELECT id FROM through",
     "a union": "SELECT id FROM t UNION ALL SELECT 1 AS id",
-    "an order": "SELECT id, rank() OVER (ORDER BY v) AS r FROM t ORDER BY id",
+    "a window": "SELECT id, rank() OVER (PARTITION BY id % 2 ORDER BY v) AS r FROM t",
 }
 IN_PART = {
     "a filter": "SELECT * FROM t WHERE id > 3",
     "a filter through a view": "SELECT * FROM through WHERE id > 3",
+    "an order": "SELECT id FROM t ORDER BY id",
+    "a sum": "SELECT sum(v) AS s FROM t",
+    "a count": "SELECT count(*) AS n FROM t",
     "a limit": "SELECT * FROM t ORDER BY id LIMIT 3",
     "a join": "SELECT t.id FROM t JOIN (SELECT 1 AS id) u ON t.id = u.id",
     "both sides": "SELECT id FROM t UNION ALL SELECT v FROM t",
@@ -178,7 +179,7 @@ def test_a_promise_that_is_known_is_not_asked_for(
     pin = registered(right)
     checks.add(pin, promised=10)
     checks.add(pin)
-    view = watched(session, WHOLE["a sum"], checks)
+    view = watched(session, WHOLE["a group"], checks)
     view.rows.write.format("delta").save(str(tmp_path / "out"))
     view.check()
     assert checks.checked == {"t": 10}
@@ -290,6 +291,45 @@ def test_a_new_table_over_a_wrong_one_is_empty(
     failed = build(folder)
     assert isinstance(failed.error, RowsDiffer)
     assert rows(runtime, folder, "a") == []
+
+
+def test_a_build_that_was_stopped_before_it_counted_is_not_relied_on(
+    project_folder: MakeProject, runtime: SessionRuntime, wrong: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert runtime.profile.master == "local[2]"
+    folder = project_folder(
+        v_py=f"import headwater\nheadwater.source('t', path={str(wrong)!r})\n",
+        a_sql="-- headwater: table\nSELECT id FROM t",
+    )
+    monkeypatch.setattr(WatchedView, "check", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        build(folder)
+    monkeypatch.undo()
+    for _ in range(2):
+        assert isinstance(build(folder).error, RowsDiffer)
+
+
+def test_a_log_that_contradicts_its_checksum_is_not_read_at_all(
+    project_folder: MakeProject, runtime: SessionRuntime, right: Path, tmp_path: Path
+) -> None:
+    assert runtime.profile.master == "local[2]"
+    own = shutil.copytree(right, tmp_path / "own")
+    checksum = own / "_delta_log" / f"{0:020}.crc"
+    folder = project_folder(
+        v_py=f"import headwater\nheadwater.source('t', path={str(own)!r})\n",
+        a_sql="-- headwater: table\nSELECT id FROM t",
+    )
+    content = json.loads(checksum.read_text())
+    for hidden in (checksum, checksum.with_name(f".{checksum.name}.crc")):
+        hidden.unlink(missing_ok=True)
+    checksum.write_text(json.dumps(content | {"numFiles": 7}))
+    failed = build(folder)
+    assert isinstance(failed.error, RowsDiffer)
+    assert Path(failed.error.origin.path if failed.error.origin else "").name == "a.sql"
+    assert not (folder / ".headwater" / "tables" / "a").exists()
+    for odd in ("5", "null", "[" * 100_000):
+        checksum.write_text(odd)
+        assert build(folder).error is None
 
 
 def test_where_nothing_can_be_counted_no_job_is_added(

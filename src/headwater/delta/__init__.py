@@ -19,7 +19,8 @@ check_gate                      whether it has what a gate asks for
 read_pinned, open_pinned        rows at a version: PinnedRead, its ScanColumn
 read_changes, open_changes      what changed between two versions: ChangeRead
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
-verify_pin, promised_rows       whether rows are as the log promises: Verification, RowPromise
+verify_pin, promised_rows       whether rows are as the log promises: Verification
+row_promise                     what it promises: RowPromise
 ScanCounter                     the same, in a job that reads everything anyway
 read_files, read_scanned        the rows of files that are no table
 register_delta, register_changes, register_listing, register_table
@@ -59,7 +60,14 @@ from headwater.delta.registration import (
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.schema import check_storable
 from headwater.delta.snapshot import SnapshotInfo, describe_pin, pin_version, snapshot_info
-from headwater.delta.verifying import RowPromise, ScanCounter, Verification, promised_rows, verify_pin
+from headwater.delta.verifying import (
+    RowPromise,
+    ScanCounter,
+    Verification,
+    promised_rows,
+    row_promise,
+    verify_pin,
+)
 from headwater.runtime import StorageProfile
 
 __all__ = [
@@ -120,6 +128,7 @@ __all__ = [
     "register_delta",
     "register_listing",
     "register_table",
+    "row_promise",
     "scan_files",
     "snapshot_info",
     "storage_error",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -206,9 +206,11 @@ def _switched(uri: str, version: int) -> bool | None:
     for line in content.splitlines():
         if b'"metaData"' not in line:
             continue
-        action = cast("dict[str, dict[str, dict[str, str]]]", json.loads(line))
-        if "metaData" in action:
-            return action["metaData"].get("configuration", {}).get(_PROPERTY, "").lower() == "true"
+        metadata: Any = json.loads(line).get("metaData")
+        if isinstance(metadata, dict):
+            properties: Any = cast("dict[str, Any]", metadata).get("configuration")
+            is_kept = isinstance(properties, dict) and cast("dict[str, Any]", properties).get(_PROPERTY)
+            return str(is_kept).lower() == "true"
     return None
 
 

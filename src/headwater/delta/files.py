@@ -138,7 +138,9 @@ def open_rows_of(
     """
     wanted = sorted(set(files))
     snapshot, convert = open_snapshot(session, pin), session.jvm.scala.jdk.javaapi.CollectionConverters
-    chosen = snapshot.allFiles().filter(F.col("path").isin(wanted)._jc).collectAsList()
+    # As one text: a literal per file would be several calls into the JVM for each.
+    listed = F.from_json(F.lit(json.dumps(wanted)), "array<string>")
+    chosen = snapshot.allFiles().filter(F.array_contains(listed, F.col("path"))._jc).collectAsList()
     actions = convert.asScala(chosen).toSeq()
     there = set(_paths(session, actions))
     for each in wanted:

@@ -143,7 +143,7 @@ def _commit_info(uri: str, version: int, content: bytes) -> dict[str, object]:
     """The commitInfo action; a file in which any line is no JSON object is not a commit."""
     try:
         actions = [cast("object", json.loads(line)) for line in content.splitlines() if line.strip()]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         detail = f"version {version} is not a commit: {error}"
         raise LogUnreadable(path=shown_path(uri), detail=detail) from error
     if not actions:

@@ -87,6 +87,21 @@ def newest_until(uri: str, timestamp_ms: int) -> int | None:
     return version if time <= timestamp_ms else None
 
 
+def commit_time(uri: str, version: int) -> int:
+    """The time of a version in milliseconds since 1970, as `version_at` knows it.
+
+    Raises:
+        VersionNotFound: its commit is not there.
+    """
+    versions = [each for each, _ in list_log(uri).commits]
+    if version not in versions:
+        raise VersionNotFound(path=shown_path(uri), version=version)
+    own = _in_commit_time(uri, version)
+    if own is not None and _in_commit_time(uri, versions[-1]) is not None:
+        return own
+    return _file_times(uri, versions[: versions.index(version) + 1])[version]
+
+
 def _available(uri: str) -> list[int]:
     """The versions that time travel may name."""
     files = list_log(uri)

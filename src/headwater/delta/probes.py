@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.datasets import CdfWindow
+from headwater.delta.changes import pin_changes, read_changes
 from headwater.delta.commit import commit_mutation
 from headwater.delta.head import read_head
 from headwater.delta.mutation import Append, CommitNote, Overwrite
@@ -37,13 +39,8 @@ def probe_change_feed(session: RunSession, folder: Path) -> str:
     base = read_head(path.as_uri()).version
     rows = session.spark.range(2).toDF("id")
     receipt = commit_mutation(Append(uri=path.as_uri(), base_version=base, note=_note("feed")), rows)
-    feed = (
-        session.spark.read.format("delta")
-        .option("readChangeFeed", "true")
-        .option("startingVersion", receipt.pin.version)
-        .option("endingVersion", receipt.pin.version)
-        .load(str(path))
-    )
+    window = CdfWindow(starting_version=receipt.pin.version)
+    feed = read_changes(session, pin_changes("feed", path.as_uri(), window))
     kinds = sorted({str(row["_change_type"]) for row in feed.select("_change_type").collect()})
     return f"version {receipt.pin.version} changed by {', '.join(kinds)}"
 

@@ -5,13 +5,14 @@ Not here: its rows, and its files.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater.datasets import milliseconds_of, timestamp_of
 from headwater.delta.failures import loading_errors
 from headwater.delta.head import read_commit, read_head
-from headwater.delta.history import version_at
+from headwater.delta.history import commit_time, version_at
 from headwater.delta.log_files import check_readable, list_log, log_folder
 from headwater.digest import digest_of_bytes
 from headwater.errors import DeltaError, VersionNotFound
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
+
+
+_NO_COLUMNS = '{"type":"struct","fields":[]}'
+_IMPLIED: dict[tuple[int, int], tuple[tuple[str, bool], ...]] = {}
+# A pin does not change, so what was said of it stays true; a run asks several times.
+_DESCRIBED: dict[tuple[str, int, str], SnapshotInfo] = {}
+_MOST_DESCRIBED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +93,15 @@ def pin_version(name: str, uri: str, *, version: int | None = None, timestamp: s
 def describe_pin(session: RunSession, pin: TablePin, origin: Origin | None = None) -> SnapshotInfo:
     """The table at a pin, as Delta reads it from the log."""
     check_pin(pin, origin)
+    known = _DESCRIBED.get((pin.uri, pin.version, pin.digest))
+    if known is not None and session.runtime.identity.cache.shares_log_cache:
+        return known
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
-        return _info(session, pin, open_snapshot(session, pin))
+        found = _info(session, pin, open_snapshot(session, pin))
+    if len(_DESCRIBED) >= _MOST_DESCRIBED:
+        _DESCRIBED.clear()
+    _DESCRIBED[pin.uri, pin.version, pin.digest] = found
+    return found
 
 
 def check_pin(pin: TablePin, origin: Origin | None = None) -> None:
@@ -148,28 +163,36 @@ def _is_another(snapshot: Any, pin: TablePin) -> bool:
 
 
 def _info(session: RunSession, pin: TablePin, snapshot: Any) -> SnapshotInfo:
-    protocol, metadata = snapshot.protocol(), snapshot.metadata()
-    convert = session.jvm.scala.jdk.javaapi.CollectionConverters
-    implied = [
-        (str(each.name()), bool(each.isReaderWriterFeature()))
-        for each in convert.asJava(protocol.implicitlySupportedFeatures())
-    ]
-    properties = {str(key): str(value) for key, value in convert.asJava(metadata.configuration()).items()}
+    # As two texts: field by field it would be some hundred calls into the JVM.
+    protocol: dict[str, Any] = json.loads(str(snapshot.protocol().json()))["protocol"]
+    metadata: dict[str, Any] = json.loads(str(snapshot.metadata().json()))["metaData"]
+    properties: dict[str, str] = metadata.get("configuration") or {}
+    versions = int(protocol["minReaderVersion"]), int(protocol["minWriterVersion"])
+    implied = _implied(session, snapshot, versions)
     return SnapshotInfo(
         table_uri=pin.uri,
         version=pin.version,
-        timestamp=timestamp_of(int(snapshot.timestamp())),
+        timestamp=timestamp_of(commit_time(pin.uri, pin.version)),
         digest=pin.digest,
-        min_reader_version=int(protocol.minReaderVersion()),
-        min_writer_version=int(protocol.minWriterVersion()),
-        reader_features=_names(convert.asJava(protocol.readerFeatureNames())),
-        writer_features=_names(convert.asJava(protocol.writerFeatureNames())),
+        min_reader_version=versions[0],
+        min_writer_version=versions[1],
+        reader_features=_names(protocol.get("readerFeatures") or ()),
+        writer_features=_names(protocol.get("writerFeatures") or ()),
         implied_reader_features=_names(name for name, is_for_readers in implied if is_for_readers),
         implied_writer_features=_names(name for name, _ in implied),
         table_properties=dict(sorted(properties.items())),
-        schema_json=str(metadata.schemaString() or metadata.schema().json()),
-        partition_columns=tuple(str(each) for each in convert.asJava(metadata.partitionColumns())),
+        schema_json=str(metadata.get("schemaString") or _NO_COLUMNS),
+        partition_columns=tuple(metadata.get("partitionColumns") or ()),
     )
+
+
+def _implied(session: RunSession, snapshot: Any, versions: tuple[int, int]) -> tuple[tuple[str, bool], ...]:
+    """The features that old protocols have without naming them, by Delta's own list, asked once each."""
+    if versions not in _IMPLIED:
+        convert = session.jvm.scala.jdk.javaapi.CollectionConverters
+        found = convert.asJava(snapshot.protocol().implicitlySupportedFeatures())
+        _IMPLIED[versions] = tuple((str(each.name()), bool(each.isReaderWriterFeature())) for each in found)
+    return _IMPLIED[versions]
 
 
 def _names(found: Iterable[Any]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -79,27 +80,33 @@ def promise_of(files: Sequence[DataFile]) -> RowPromise:
     )
 
 
-def promised_rows(session: RunSession, pin: TablePin) -> int | None:
+def promised_rows(session: RunSession, pin: TablePin, origin: Origin | None = None) -> int | None:
     """How many rows the log promises at a pin, by one sum in Spark; None if it does not say.
 
     Raises:
         RowsDiffer: the log is not what the version's own checksum says of it.
     """
-    check_pin(pin)
-    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
+    promise = row_promise(session, pin, origin)
+    for problem in _checksum_problems(pin, promise):
+        path = str(local_path_of(pin.uri))
+        raise RowsDiffer(path=path, version=pin.version, detail=problem, origin=origin)
+    return promise.rows
+
+
+def row_promise(session: RunSession, pin: TablePin, origin: Origin | None = None) -> RowPromise:
+    """What the log promises at a pin, by one sum in Spark."""
+    check_pin(pin, origin)
+    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
         files = DataFrame(open_snapshot(session, pin).allFiles().toDF(), session.spark)
         found = files.selectExpr(*_PROMISE).collect()[0]
     unknown = int(found["unknown"])
-    promise = RowPromise(
+    return RowPromise(
         files=int(found["files"]),
         bytes=int(found["bytes"]),
         rows=None if unknown else int(found["records"]) - int(found["deleted"]),
         deleted_rows=int(found["deleted"]),
         files_without_statistics=unknown,
     )
-    for problem in _checksum_problems(pin, promise):
-        raise RowsDiffer(path=str(local_path_of(pin.uri)), version=pin.version, detail=problem)
-    return promise.rows
 
 
 def verify_pin(session: RunSession, pin: TablePin) -> Verification:
@@ -155,8 +162,10 @@ class ScanCounter:
     def found(self) -> int | None:
         """The rows that came, once the job is over; None if no job came to its end."""
         context: Any = self._session.spark.sparkContext._jsc
-        with engine_errors():
+        try:
             context.sc().listenerBus().waitUntilEmpty(_BUS_PATIENCE_MS)
+        except Py4JJavaError:  # a bus that is not empty yet: then nothing was counted
+            return None
         outcome = self._counted.future().value()
         if outcome.isEmpty() or outcome.get().isFailure():
             return None
@@ -223,9 +232,10 @@ def _checksum_problems(pin: TablePin, promise: RowPromise) -> list[str]:
     """What the version's checksum file, if Delta wrote one, knows of the table against what the log gives."""
     path = local_path_of(pin.uri) / "_delta_log" / f"{pin.version:020}.crc"
     try:
-        checksum = cast("dict[str, object]", json.loads(path.read_bytes()))
-    except (OSError, ValueError):
+        content: object = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return []  # an aid that need not be there
+    checksum = cast("dict[str, object]", content) if isinstance(content, dict) else {}
     compared = (("numFiles", "files", promise.files), ("tableSizeBytes", "bytes", promise.bytes))
     return [
         f"the checksum of version {pin.version} says {checksum[key]} {noun}, and its log gives {found}"

@@ -254,14 +254,18 @@ def _path_source(definition: PathDefinition, location: Location | None) -> Sourc
     place = location or Location()
     kinds: dict[str, SourceKind] = {"delta": "delta", FILES: "files"}
     kind = kinds.get(definition.file_format, "listing")
-    if kind != "delta" and not place.read.is_plain:
+    if kind != "delta" and place.said:
         raise InvalidSetting(
             key=definition.name,
-            value=f"a location with {min(place.read.identity())}",
+            value=f"a location with {place.said[0]}",
             expected=f"a path alone: the source is not a Delta table but {definition.file_format}",
             origin=definition.origin,
         )
-    read = definition.read.with_location(place.read)
+    try:
+        read = definition.read.with_location(place.read, place.said)
+    except InvalidSetting as error:
+        error.origin = definition.origin
+        raise
     return SourceSpec(
         name=definition.name,
         origin=definition.origin,

@@ -30,6 +30,7 @@ class Location:
 
     path: str | None = None
     read: ReadOptions = field(default_factory=ReadOptions)
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +137,8 @@ def _location(name: str, table: Mapping[str, object]) -> Location:
     path = table.get("path")
     if path is not None and not (isinstance(path, str) and path):
         raise InvalidSetting(key="path", value=repr(path), expected="a path or an address")
-    return Location(
-        path=path, read=read_options_of({key: value for key, value in table.items() if key != "path"})
-    )
+    given = {key: value for key, value in table.items() if key != "path"}
+    return Location(path=path, read=read_options_of(given), said=tuple(sorted(given)))
 
 
 def _project_name(name: str) -> str:

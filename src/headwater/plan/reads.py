@@ -23,10 +23,11 @@ _CLOSED_LEAVES = frozenset(
     {"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "UnionLoopRef", "EmptyRelation"}
 )
 
-# Operators that ask their child for every row, and let no filter through to it.
+# Operators that ask their child for every row once, and let no filter through to it. A sort is none: Spark
+# reads some rows twice to find its ranges.
 _READ_EVERYTHING = frozenset(
-    {"Project", "SubqueryAlias", "View", "Aggregate", "Window", "Sort", "Union", "Generate", "Expand"}
-    | {"Repartition", "RepartitionByExpression", "MapInArrow", "MapInPandas", "Distinct", "Deduplicate"}
+    {"Project", "SubqueryAlias", "View", "Aggregate", "Window", "Union", "Generate", "Expand"}
+    | {"MapInArrow", "MapInPandas", "Distinct", "Deduplicate"}
 )
 
 # How pyspark names a frame that is handed to spark.sql("... {f}", f=frame); its plan is part of the query.
@@ -89,9 +90,14 @@ def _whole_names(node: _Node, wanted: Mapping[str, str]) -> Iterator[str]:
     name = _view_name(node)
     if name in wanted:
         yield name
-    elif node.kind in _READ_EVERYTHING:
+    elif node.kind in _READ_EVERYTHING and not _is_global(node):
         for child in node.children:
             yield from _whole_names(child, wanted)
+
+
+def _is_global(node: _Node) -> bool:
+    """An aggregate without groups: Delta answers some of them from its log, and need not scan at all."""
+    return node.kind == "Aggregate" and not node.fields.get("groupingExpressions")
 
 
 def _view_name(node: _Node) -> str:

@@ -26,6 +26,7 @@ def first_change(
     identity: RuntimeIdentity,
     sources: Sequence[PinnedSource],
     table_uris: Mapping[str, str],
+    allowed: Collection[str] = (),
 ) -> str | None:
     """The first reason to work, or None if the last run's tables are what this one would make."""
     if last is None:
@@ -34,6 +35,9 @@ def first_change(
         return "the last run did not end well"
     if last.results_digest != identity.results_digest:
         return "settings, functions or versions changed"
+    around = [each.name for each in last.registrations if each.degraded and each.provider_kind not in allowed]
+    if around:
+        return f"'{around[0]}' was read around Delta, which is not allowed any more"
     return (
         _changed_views(last, pipeline) or _changed_sources(last, sources) or _changed_tables(last, table_uris)
     )

@@ -132,6 +132,7 @@ def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Ma
         identity=run.identity,
         sources=sources,
         table_uris=_table_uris(run, pipeline),
+        allowed=run.request.profile.allow_degraded,
     )
     if change is None and run.engine.is_open:
         change = "a view asks for a schema that no run has recorded"

@@ -114,17 +114,21 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         uri=request.table_uris[view.name],
         key=_task_key(request, made, view, reached),
         reason=_reason(request, made, view.name, reached),
-        full=request.full or _has_failed(request, view.name),
+        full=request.full,
         between=_between(request, reached),
+        reached=reached,
+        recorded=_is_recorded(request, view.name),
     )
     made.tables.append(table)
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
 
 
-def _has_failed(request: MakingRequest, name: str) -> bool:
-    """Whether the last run gave a table up: a commit that it could not withdraw is not to be relied on."""
+def _is_recorded(request: MakingRequest, name: str) -> bool:
+    """Whether the last run left the table as it is now, and said so."""
     tables = request.last.tables if request.last else ()
-    return any(table.name == name and table.action == "failed" for table in tables)
+    pins = [table.pin for table in tables if table.name == name and table.action != "failed"]
+    head = find_head(request.table_uris[name])
+    return head is not None and any(pin is not None and pin.digest == head.digest for pin in pins)
 
 
 def _check_sources(request: MakingRequest, reached: list[str]) -> None:

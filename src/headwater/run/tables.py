@@ -30,6 +30,7 @@ from headwater.delta import (
     pin_version,
     preview_scan,
     read_history,
+    row_promise,
     verify_pin,
 )
 from headwater.errors import InvalidSetting, NotADeltaTable, NotBuilt, UnknownDataset
@@ -211,14 +212,14 @@ def describe_table(request: TableRequest, listen: Listener = ignore_progress) ->
     pin = request.pin()
     with _session(request, listen, f"reading the log up to version {pin.version}") as session:
         info = describe_pin(session, pin)
-        files = list_files(session, pin)
+        promise = row_promise(session, pin)
     return TableDescription(
         info=replace(info, table_properties=dict(redacted(tuple(info.table_properties.items())))),
         provider_kind="delta_native",
-        files=len(files),
-        bytes=sum(each.size for each in files),
-        rows=_rows_of(files),
-        deleted_rows=sum(each.deleted_rows for each in files),
+        files=promise.files,
+        bytes=promise.bytes,
+        rows=promise.rows,
+        deleted_rows=promise.deleted_rows,
     )
 
 

@@ -23,12 +23,20 @@ from headwater.delta import (
     storage_error,
 )
 from headwater.digest import digest_of
-from headwater.errors import DeltaError, EngineFailed, HeadwaterError, SourceChanged
+from headwater.errors import (
+    DataFileMissing,
+    EngineFailed,
+    HeadwaterError,
+    RowsDiffer,
+    SourceChanged,
+    VersionNotFound,
+)
 from headwater.pipeline import FileChanged
+from headwater.plan import rehydrate
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -53,7 +61,7 @@ class TaskContext:
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
 
 
-def run_task(
+def run_task(  # noqa: PLR0913  a task is all of this
     context: TaskContext,
     view: ViewSpec,
     *,
@@ -62,6 +70,8 @@ def run_task(
     reason: str,
     full: bool,
     between: Sequence[ViewSpec] = (),
+    reached: Collection[str] | None = None,
+    recorded: bool = True,
 ) -> TableRecord:
     """Makes a stored view's table if its last commit is not this very task's, and registers it.
 
@@ -73,58 +83,73 @@ def run_task(
         reason: why it is built, if it is.
         full: build even if the table is there.
         between: the views that are not stored and that it reads through, each after what it reads.
+        reached: every name that it reads, itself or through those; all if None.
+        recorded: whether a run has recorded the table as it is, and so has seen its sources whole.
 
     Raises:
         RowsDiffer: a table that it reads is not what its log promises; what was made of it is withdrawn.
     """
     head = find_head(uri)
     if head is not None and not full and _made_by(head, view.name, key):
+        if not recorded:
+            _confirm(context, view, reached)
         pin = head.pin(view.name)
         _register(context, pin, _rows(head))
         return _record(pin, key, action="skipped", reason="nothing it reads changed", rows=_rows(head))
     if head is not None and reason == "new":
         reason = "no run on record made its table"
-    watched = WatchedView(context.session, view, between, context.checks)
+    watched = WatchedView(context.session, view, between, context.checks, reached)
     try:
         pin, count = write_table(
             context, view.name, watched.rows, uri=uri, key=key, head=head, origin=view.origin
         )
         try:
             watched.check()
-        except HeadwaterError as error:
-            try:
-                _withdraw(context, view, pin, head)
-            except HeadwaterError as second:
-                raise second from error
+        except RowsDiffer as error:
+            _withdraw(context, view, pin, head, error)
             raise
     finally:
         watched.close()
     return _record(pin, key, action="built", reason=reason, rows=count)
 
 
-def _withdraw(context: TaskContext, view: ViewSpec, pin: TablePin, before: LogHead | None) -> None:
+def _confirm(context: TaskContext, view: ViewSpec, reached: Collection[str] | None) -> None:
+    """Looks at the tables that a view reads whole: who made its table may have been stopped before that."""
+    rows = rehydrate(context.session, view.plan.executable, view.name, view.origin)
+    for name in context.checks.read_whole(rows, reached):
+        context.checks.confirm(context.session, name, view.origin)
+
+
+def _withdraw(
+    context: TaskContext, view: ViewSpec, pin: TablePin, before: LogHead | None, error: RowsDiffer
+) -> None:
     """Puts back what was in a table before a commit that must not be relied on, in one more commit.
 
-    If there was nothing, or it cannot be read any more, the table is empty afterwards.
+    If there was nothing, or it is gone, the table is empty afterwards. What somebody else has committed since
+    stays. A failure is noted on the error: the next build looks at the sources before it relies on the table.
     """
-    kept = [before.pin(view.name)] if before else []
-    for each in (*kept, pin):
-        try:
-            rows = read_pinned(context.session, each)
-            write_table(
-                context,
-                view.name,
-                rows.limit(0) if each == pin else rows,
-                uri=pin.uri,
-                key=_WITHDRAWN,
-                head=read_head(pin.uri),
-                origin=view.origin,
-            )
-        except DeltaError:
-            if each == pin:
-                raise
-        else:
-            return
+    head = read_head(pin.uri)
+    if head.digest != pin.digest:
+        return
+    try:
+        if not before or not _put_back(context, view, before, head):
+            nothing = read_pinned(context.session, pin).limit(0)
+            _replace(context, view, nothing, head)
+    except HeadwaterError as second:
+        error.add_note(f"what was made of it could not be withdrawn: {second}")
+
+
+def _put_back(context: TaskContext, view: ViewSpec, before: LogHead, head: LogHead) -> bool:
+    """Whether the rows of before are the table's again; not if they are gone."""
+    try:
+        _replace(context, view, read_pinned(context.session, before.pin(view.name)), head)
+    except (DataFileMissing, VersionNotFound):
+        return False
+    return True
+
+
+def _replace(context: TaskContext, view: ViewSpec, rows: DataFrame, head: LogHead) -> None:
+    write_table(context, view.name, rows, uri=head.uri, key=_WITHDRAWN, head=head, origin=view.origin)
 
 
 def write_table(

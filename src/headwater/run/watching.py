@@ -9,17 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.delta import ReadOptions, ScanCounter, promised_rows, read_pinned
+from headwater.delta import ReadOptions, ScanCounter, promised_rows, read_pinned, verify_pin
+from headwater.errors import RowsDiffer
 from headwater.names import same_name
 from headwater.plan import analysed_tree, names_read_whole, rehydrate
-from headwater.runtime import engine_errors
+from headwater.runtime import engine_errors, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pyspark.sql import DataFrame
 
     from headwater.names import TablePin
+    from headwater.origin import Origin
     from headwater.pipeline import ViewSpec
     from headwater.runtime import RunSession
 
@@ -42,14 +44,41 @@ class RowChecks:
         if promised is not None:
             self.promised[same_name(pin.name)] = promised
 
+    def read_whole(self, rows: DataFrame, reached: Collection[str] | None = None) -> tuple[str, ...]:
+        """The tables, of those that a view reaches, that its rows need whole and nobody has counted yet."""
+        near = None if reached is None else {same_name(name) for name in reached}
+        waiting = {each for each in self.pins if each not in self.checked and (near is None or each in near)}
+        return names_read_whole(analysed_tree(rows), waiting) if waiting else ()
+
+    def promise(self, session: RunSession, name: str, origin: Origin | None) -> int | None:
+        """How many rows a table has by its log; raises RowsDiffer if its checksum says otherwise."""
+        if name not in self.promised:
+            self.promised[name] = promised_rows(session, self.pins[name][0], origin)
+        return self.promised[name]
+
+    def confirm(self, session: RunSession, name: str, origin: Origin | None) -> None:
+        """Reads a table on its own to see that it is whole; raises RowsDiffer if it is not."""
+        pin = self.pins[name][0]
+        found = verify_pin(session, pin)
+        if not found.is_whole:
+            path = str(local_path_of(pin.uri))
+            raise RowsDiffer(path=path, version=pin.version, detail=found.problems[0], origin=origin)
+        self.checked[name] = found.rows_scanned or 0
+
 
 class WatchedView:
     """A view's rows, with each table that is read whole counted on the way."""
 
     def __init__(
-        self, session: RunSession, view: ViewSpec, between: Sequence[ViewSpec], checks: RowChecks
+        self,
+        session: RunSession,
+        view: ViewSpec,
+        between: Sequence[ViewSpec],
+        checks: RowChecks,
+        reached: Collection[str] | None = None,
     ) -> None:
         self._session = session
+        self._reached = reached
         self._view = view
         self._checks = checks
         self._counters: dict[str, ScanCounter] = {}
@@ -62,10 +91,11 @@ class WatchedView:
 
     def _watched(self, between: Sequence[ViewSpec]) -> DataFrame:
         rows = rehydrate(self._session, self._view.plan.executable, self._view.name, self._view.origin)
-        waiting = {name for name in self._checks.pins if name not in self._checks.checked}
-        whole = names_read_whole(analysed_tree(rows), waiting)
+        whole = self._checks.read_whole(rows, self._reached)
         if not whole:
             return rows
+        for name in whole:  # before anything is written: a log that contradicts itself is not read at all
+            self._checks.promise(self._session, name, self._view.origin)
         self._copy = self._session.copy()
         with engine_errors(self._view.origin):
             for name in whole:
@@ -81,8 +111,6 @@ class WatchedView:
     def check(self) -> None:
         """Raises RowsDiffer for a table that gave other rows than its log promises."""
         for name, counter in self._counters.items():
-            if name not in self._checks.promised:
-                self._checks.promised[name] = promised_rows(self._session, self._checks.pins[name][0])
             promised = self._checks.promised[name]
             counter.check(promised, self._view.origin)
             if promised is not None and counter.found() is not None:

@@ -43,7 +43,7 @@ class RuntimeProfile:
     disabled_families: tuple[str, ...] = ()
     allow_degraded: tuple[str, ...] = ()
     storage: StorageProfile = field(default_factory=StorageProfile)
-    spark: tuple[tuple[str, str], ...] = ()
+    spark: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # it may hold secrets
 
     @property
     def is_local(self) -> bool:

@@ -39,6 +39,7 @@ _SPEED_PREFIXES = (
     "spark.sql.execution.arrow.",
     "spark.sql.files.maxPartition",
 )
+_BY_AGE = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 # Fixed when the application starts; one process has one value of each.
 _STATIC = (
     "spark.sql.extensions",
@@ -65,6 +66,7 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         "spark.sql.storeAssignmentPolicy": "ANSI",
         "spark.sql.timestampType": "TIMESTAMP_LTZ",
         "spark.databricks.delta.deltaLog.minorCompaction.useForReads": "false",  # trusted even if it is wrong
+        _BY_AGE: "false",  # a version whose files are there can be read; one whose files are gone says so
         "spark.sql.variable.substitute": "false",  # ${env:HOME} in a text is not an input anybody has pinned
         "spark.sql.catalogImplementation": profile.catalog.replace("_", "-"),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
