@@ -28,12 +28,6 @@ def _check_version(key: str, value: object) -> None:
         raise InvalidSetting(key=key, value=repr(value), expected="a whole number, zero or above")
 
 
-def _check_texts(key: str, value: object) -> None:
-    texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (None,)
-    if not all(isinstance(each, str) and each for each in texts):
-        raise InvalidSetting(key=key, value=repr(cast("object", value)), expected="a list of texts")
-
-
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(key=key, value=repr(value), expected="a text")
@@ -42,8 +36,9 @@ def _text(key: str, value: object) -> str:
 
 def _texts(key: str, value: object) -> tuple[str, ...]:
     is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    texts: object = tuple(cast("Sequence[str]", value)) if is_list else cast("object", value)
-    _check_texts(key, texts)
+    texts = tuple(cast("Sequence[object]", value)) if is_list else (None,)
+    if not all(isinstance(each, str) and each for each in texts):
+        raise InvalidSetting(key=key, value=repr(cast("object", value)), expected="a list of texts")
     return cast("tuple[str, ...]", texts)
 
 
@@ -90,11 +85,6 @@ class FeatureGate:
             required_reader_features=self.required_reader_features + other.required_reader_features,
             required_writer_features=self.required_writer_features + other.required_writer_features,
         )
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it lets everything through."""
-        return self == FeatureGate()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

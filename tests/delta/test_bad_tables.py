@@ -51,7 +51,7 @@ FIRST, MIDDLE, LAST = (f"{version:020}.json" for version in range(3))
 PARTS = "spark.databricks.delta.checkpoint.partSize"
 BY_AGE = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 COMPACTED = "spark.databricks.delta.deltaLog.minorCompaction.useForReads"
-SPECIAL = ("a b%20c:d schön 表", "100% a#b?c[1]{d}*+", 'it\'s "a"\\b')
+SPECIAL = ("a b%20c:d schön 表", '100% "a#b?c"[1]{d}*+', "it's a\\b")
 
 
 def make_table(session: RunSession, table: Path, options: Mapping[str, str] | None = None) -> None:
@@ -480,7 +480,7 @@ def test_a_partition_may_have_any_value(session: RunSession, tmp_path: Path) -> 
     assert {row["id"]: row["part"] for row in found.collect()} == dict(enumerate(values))
     assert {each.partition["part"] for each in list_files(session, pin)} == set(values)
     for at, value in enumerate(values):
-        wanted = "NULL" if value is None else "r'" + value + "'" if "'" not in value else f'"{value}"'
+        wanted = "NULL" if value is None else "r'" + value + "'" if "'" not in value else f'r"{value}"'
         preview = preview_scan(session, pin, filters=(f"part <=> {wanted}",))
         assert [each.partition["part"] for each in preview.kept] == [value]
         assert rows_of(found.where(f"part <=> {wanted}")) == [at]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,7 @@ from headwater.delta import (
     pin_files,
     pin_version,
     read_files,
+    read_head,
     register_delta,
     register_listing,
     register_table,
@@ -126,3 +127,16 @@ def test_a_profile_allows_a_delta_tables_files_by_name(runtime: SessionRuntime, 
         done = listing(session, table)
         assert (done.provider_kind, done.is_degraded) == ("delta_as_files", True)
         assert session.spark.table("things").count() == 5
+
+
+def test_a_filter_over_a_registered_name_prunes_files_and_reaches_parquet(
+    session: RunSession, tmp_path: Path
+) -> None:
+    rows = session.spark.range(0, 1000, 1, 4).selectExpr("id", "id % 2 AS k")
+    rows.write.format("delta").save(str(tmp_path / "t"))
+    register_delta(session, read_head((tmp_path / "t").as_uri()).pin("things"))
+    found: Any = session.spark.sql("SELECT id FROM things WHERE id > 900")
+    scan = found._jdf.queryExecution().optimizedPlan().collectLeaves().apply(0).relation().location()
+    assert scan.preparedScan().files().size() == 1
+    assert "GreaterThan(id,900)" in str(found._jdf.queryExecution().executedPlan().toString())
+    assert found.count() == 99

@@ -19,6 +19,7 @@ OUTSIDE = tuple(
 WORDS = {
     "errors.py": "tells people what a Delta table looks like",
     "runtime/jars.py": "names the jars that are fetched",
+    "runtime/profile.py": "names settings that belong to the storage table",
     "runtime/storage.py": "names the options of Delta's log stores",
     "runtime/settings.py": "names Delta's catalog and settings to Spark, for all sessions",
     "runtime/training.py": "names Delta's catalog to Spark, for the archive's child",
@@ -28,7 +29,7 @@ CLASSES = frozenset({"DeltaLog", "DeltaTable", "DeltaHistoryManager", "DeltaTabl
 IN_TEXT = re.compile(
     r"_delta_log|\bdelta\s*\.\s*`|org\.apache\.spark\.sql\.delta|io\.delta\b|table_changes\("
     r"|\b(VACUUM|OPTIMIZE|RESTORE TABLE|MERGE INTO|DESCRIBE (HISTORY|DETAIL)|CONVERT TO DELTA|FSCK)\b"
-    r"|versionAsOf|timestampAsOf|readChangeFeed|startingVersion|txnAppId"
+    r"|(?i:\busing delta\b)|versionAsOf|timestampAsOf|readChangeFeed|startingVersion|txnAppId"
 )
 
 
@@ -82,6 +83,7 @@ def _opens_delta(call: ast.Call) -> bool:
         "log = package.DeltaLog",
         'spark.sql(f"SELECT * FROM delta.`{p}`")',
         'spark.sql("VACUUM t")',
+        'spark.sql("CREATE TABLE t (x INT) USING delta")',
         'spark.sql("DESCRIBE HISTORY t")',
         'reader.option("versionAsOf", 3)',
         'path / "_delta_log" / "00000000000000000000.json"',

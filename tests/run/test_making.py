@@ -131,6 +131,10 @@ def test_a_delta_table_read_as_files_is_refused_where_it_is_written_down(
     recorded = {each.name: each for each in read_manifest(outcome.manifest).registrations}
     assert (recorded["t"].provider_kind, recorded["t"].degraded) == ("delta_as_files", True)
     assert (recorded["a"].provider_kind, recorded["a"].degraded) == ("delta_native", False)
+    assert project(folder).build().status == "unchanged"
+    toml.write_text(toml.read_text().replace("allow_degraded", "# allow_degraded"))
+    with pytest.raises(DegradedRefused):
+        project(folder).build()
 
 
 @pytest.mark.parametrize("kind", ["delta", "changes", "made"])

@@ -164,6 +164,21 @@ def test_a_key_with_dots_is_one_key_quoted_or_not() -> None:
     assert "hunter2" not in str(one.storage.identity())
 
 
+@pytest.mark.parametrize(
+    "key",
+    ["spark.hadoop.fs.s3a.endpoint", "spark.delta.logStore.class", "spark.io.delta.storage.x.ddb.region"],
+)
+def test_where_tables_are_is_said_in_one_place(key: str) -> None:
+    with pytest.raises(InvalidSetting, match="set here") as caught:
+        resolve_profile(profiles={}, environ={}, flags={key: "http://elsewhere"})
+    assert "storage" in caught.value.expected
+
+
+def test_the_profile_shows_no_secret_of_its_spark_settings() -> None:
+    profile = resolve_profile(profiles={}, environ={}, flags={"spark.my.password": "hunter2"})
+    assert "hunter2" not in repr(profile)
+
+
 def test_a_flag_can_switch_all_families_on_again() -> None:
     profiles = {"local": {"disabled_families": ["map"]}}
     flags = {"disabled_families": ""}

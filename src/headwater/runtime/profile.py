@@ -67,6 +67,8 @@ _OWNED = {
     "spark.sql.catalogImplementation": "catalog",
 }
 
+# Where tables are and how they are reached; two places that say it could disagree.
+_STORAGE_KEYS = ("spark.hadoop.fs.", "spark.delta.logStore", "spark.io.delta.storage.")
 # Spark's launcher would read these; the driver is started without it, so they would be ignored in silence.
 _UNAPPLIED = frozenset(
     {
@@ -178,6 +180,9 @@ def _with_spark(profile: RuntimeProfile, key: str, value: object) -> RuntimeProf
         raise InvalidSetting(
             key=key, value=str(value), expected=f"a value through the profile's own '{_OWNED[key]}'"
         )
+    if key.startswith(_STORAGE_KEYS):
+        expected = "a value through the profile's [storage], where log and data are compared"
+        raise InvalidSetting(key=key, value="set here", expected=expected)
     if not key.startswith("spark."):
         raise UnknownSetting(key=key, where="the Spark settings", hint="Spark's keys begin with 'spark.'. ")
     text = str(value).lower() if isinstance(value, bool) else str(value)
