@@ -297,7 +297,7 @@ FILTERS = st.recursive(
 )
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(condition=FILTERS)
 def test_the_kept_files_hold_all_that_a_filter_finds(
     shared: RunSession, pin: TablePin, condition: str

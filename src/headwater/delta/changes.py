@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from headwater.datasets import CdfWindow, ReadOptions, milliseconds_of
+from headwater.delta.columns import cast_column, literal, sql_column
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_rows
 from headwater.delta.gates import check_gate
@@ -176,7 +176,7 @@ def _native(session: RunSession, pinned: ChangePin) -> DataFrame:
         none,
     )
     feed = DataFrame(rows, session.spark)
-    return feed.where(F.lit(False)) if pinned.is_empty else feed
+    return feed.where("false") if pinned.is_empty else feed
 
 
 def _first_without_feed(
@@ -242,11 +242,11 @@ def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo, origin:
         raise _not_comparable(pin, f"it has a column {taken[0]} of its own", origin)
     earlier = _earlier_rows(session, pinned, after, origin)
     marks = (("delete", earlier.exceptAll(after)), ("insert", after.exceptAll(earlier)))
-    deleted, inserted = (rows.withColumn("_change_type", F.lit(mark)) for mark, rows in marks)
-    moment = F.timestamp_millis(F.lit(milliseconds_of(end.timestamp)))
-    rows = deleted.union(inserted).withColumn("_commit_version", F.lit(pin.version).cast("bigint"))
+    deleted, inserted = (rows.withColumn("_change_type", literal(session, mark)) for mark, rows in marks)
+    moment = sql_column(session, f"timestamp_millis({milliseconds_of(end.timestamp)})")
+    rows = deleted.union(inserted).withColumn("_commit_version", sql_column(session, f"{pin.version}L"))
     rows = rows.withColumn("_commit_timestamp", moment)
-    return rows.where(F.lit(False)) if pinned.is_empty else rows
+    return rows.where("false") if pinned.is_empty else rows
 
 
 def _earlier_rows(
@@ -264,11 +264,11 @@ def _earlier_rows(
     def column(name: str, kind: DataType) -> Column:
         found = known.get(name.casefold())
         if found is None:
-            return F.lit(None).cast(kind).alias(name)
+            return cast_column(session, literal(session, None), kind).alias(name)
         if found.dataType != kind:
             words = f"its column {name} was {found.dataType.simpleString()} in version {before}"
             raise _not_comparable(pinned.pin, words, origin)
-        return F.col(_quoted(found.name)).alias(name)
+        return sql_column(session, _quoted(found.name)).alias(name)
 
     return rows.select(*[column(each.name, each.dataType) for each in after.schema.fields])
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from headwater.delta.failures import loading_errors
 from headwater.delta.projection import Boundary
@@ -139,8 +138,12 @@ def open_rows_of(
     wanted = sorted(set(files))
     snapshot, convert = open_snapshot(session, pin), session.jvm.scala.jdk.javaapi.CollectionConverters
     # As one text: a literal per file would be several calls into the JVM for each.
-    listed = F.from_json(F.lit(json.dumps(wanted)), "array<string>")
-    chosen = snapshot.allFiles().filter(F.array_contains(listed, F.col("path"))._jc).collectAsList()
+    functions = session.jvm.org.apache.spark.sql.functions
+    text, options = functions.lit(json.dumps(wanted)), session.jvm.java.util.HashMap()
+    listed = functions.from_json(text, "array<string>", options)
+    chosen = (
+        snapshot.allFiles().filter(functions.array_contains(listed, functions.col("path"))).collectAsList()
+    )
     actions = convert.asScala(chosen).toSeq()
     there = set(_paths(session, actions))
     for each in wanted:

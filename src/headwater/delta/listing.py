@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from headwater.digest import digest_of, digest_of_file
 from headwater.errors import FileNameNotUtf8, SourceUnreadable
@@ -85,7 +85,8 @@ def read_files(
         reader = reader.option("basePath", str(root))  # folders named k=1 are columns, as of this root
     with engine_errors(origin, remedy="Check the source's format, schema and options."):
         if schema is not None:
-            reader = reader.schema(schema)
+            # Not through pyspark's `schema`: it asks the whole process which kind of session there is.
+            cast("Any", reader)._jreader.schema(schema)
         return reader.load(paths)
 
 

@@ -10,9 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
-
+from headwater.delta.columns import cast_column, schema_of_ddl, sql_column
 from headwater.errors import ScanNotResolved
 from headwater.runtime import ENGINE_EXCEPTIONS, failure_of
 
@@ -68,11 +66,11 @@ def project_columns(
     for name, expression in options.defaults:
         if name.casefold() not in {each.casefold() for each in found.columns}:
             boundary.check_plain(found, expression, f"{expression} AS {name}", name)
-            found = found.withColumn(name, F.expr(expression))
+            found = found.withColumn(name, sql_column(session, expression))
     if options.columns:
         for name, expression in options.columns:
             boundary.check_plain(found, expression, f"{expression} AS {name}", name)
-        found = found.select(*[F.expr(expression).alias(name) for name, expression in options.columns])
+        found = found.select(*[sql_column(session, sql).alias(name) for name, sql in options.columns])
     if options.schema is not None:
         found = boundary.cast_to(found, options.schema)
     return found, _scan_columns(session, rows, found)
@@ -89,7 +87,7 @@ class Boundary:
     def check_plain(self, rows: DataFrame, expression: str, shown: str, name: str | None = None) -> None:
         """Raises ScanNotResolved unless `expression` makes a value from each row alone, always the same."""
         try:
-            column = F.expr(expression)
+            column = sql_column(self._session, expression)
             made = rows.select(column if name is None else column.alias(name))
             is_plain = not _CLOCK_LITERAL.search(expression) and _is_plain(self._session, rows, made)
         except ENGINE_EXCEPTIONS as error:
@@ -108,11 +106,11 @@ class Boundary:
         """The rows with the columns and types of a schema, as Spark writes one."""
         shown = f"the schema {schema}"
         try:
-            wanted = StructType.fromDDL(schema)
+            wanted = schema_of_ddl(self._session, schema)
         except ENGINE_EXCEPTIONS as error:
             raise self.error(shown, failure_of(error)) from error
-        names = [each.name.casefold() for each in wanted.fields] if isinstance(wanted, StructType) else []
-        if not isinstance(wanted, StructType) or len(set(names)) < len(names):
+        names = [each.name.casefold() for each in wanted.fields]
+        if len(set(names)) < len(names):
             raise ScanNotResolved(
                 dataset=self._dataset,
                 expression=shown,
@@ -130,7 +128,7 @@ class Boundary:
                     remedy=f"Give it a default: defaults={{{field.name!r}: 'NULL'}}.",
                     origin=self._origin,
                 )
-        columns = [_typed(each, types[each.name.casefold()]) for each in wanted.fields]
+        columns = [_typed(self._session, each, types[each.name.casefold()]) for each in wanted.fields]
         try:
             return rows.select(*columns)
         except ENGINE_EXCEPTIONS as error:
@@ -148,10 +146,11 @@ class Boundary:
         )
 
 
-def _typed(wanted: StructField, before: DataType) -> Column:
+def _typed(session: RunSession, wanted: StructField, before: DataType) -> Column:
     name = wanted.name.replace("`", "``")
-    column = F.col(f"`{name}`")
-    return (column if before == wanted.dataType else column.cast(wanted.dataType)).alias(wanted.name)
+    column = sql_column(session, f"`{name}`")
+    same = before == wanted.dataType
+    return (column if same else cast_column(session, column, wanted.dataType)).alias(wanted.name)
 
 
 def _is_plain(session: RunSession, before: Any, after: Any) -> bool:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from headwater.datasets import ReadOptions
+from headwater.delta.columns import column_where
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_rows, open_rows_of
 from headwater.delta.gates import check_gate
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.runtime import CachePolicy, RunSession
 
+_LONGEST_PATH = 1_000_000
 _PUSHDOWN = "spark.sql.parquet.filterPushdown"
 
 
@@ -112,8 +113,8 @@ def _with_file(
     root = str(open_log(session, pin.uri).dataPath().toUri().toString()).rstrip("/") + "/"
     # By this way it is found even where the table has a column of its own named _metadata.
     path = rows.metadataColumn("_metadata")["file_path"]
-    below = F.when(F.startswith(path, F.lit(root)), F.substring(path, F.lit(len(root) + 1), F.length(path)))
-    return rows.withColumn(column, below.otherwise(path))
+    below = path.substr(len(root) + 1, _LONGEST_PATH)
+    return rows.withColumn(column, column_where(session, path.startswith(root), below, path))
 
 
 class LatestVersions:

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
+from headwater.delta.columns import sql_column
 from headwater.delta.failures import loading_errors, storage_error
 from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
@@ -155,7 +155,7 @@ class ScanCounter:
 
     def _observed(self, rows: Any) -> DataFrame:
         gateway: Any = self._session.spark.sparkContext._gateway
-        count: Any = F.count(F.lit(1))
+        count: Any = sql_column(self._session, "count(1)")
         none = gateway.new_array(self._session.jvm.org.apache.spark.sql.Column, 0)
         return DataFrame(rows._jdf.observe(self._counted, count._jc, none), self._session.spark)
 
@@ -203,8 +203,8 @@ def _differing_files(session: RunSession, pin: TablePin, files: Sequence[DataFil
         rows = open_rows(session, pin)
         # By this way it is found even where the table has a column of its own named _metadata.
         paths = rows.select(rows.metadataColumn("_metadata")["file_path"].alias("file"))
-        counted = paths.groupBy("file").agg(F.sum(F.lit(1)).alias("rows")).collect()
-    found = {_place(pin, str(row["file"])): int(row["rows"]) for row in counted}
+        counted = paths.groupBy("file").count().collect()
+    found = {_place(pin, str(row["file"])): int(row["count"]) for row in counted}
     wrong = [
         f"{each.path}: {each.rows} promised, {found.get(_place(pin, each.path), 0)} found"
         for each in files

@@ -1,0 +1,45 @@
+"""Columns of one session, made in the JVM.
+
+pyspark's own `functions` ask the whole process whether to make a classic or a Connect column, and another
+thread may be building views at that moment. Not here: which columns.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.classic.column import Column
+from pyspark.sql.types import StructType
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
+
+    from headwater.runtime import RunSession
+
+
+def sql_column(session: RunSession, text: str) -> Column:
+    """An expression in SQL as a column."""
+    return Column(session.jvm.org.apache.spark.sql.functions.expr(text))
+
+
+def literal(session: RunSession, value: str | int | None) -> Column:
+    """A value as a column."""
+    return Column(session.jvm.org.apache.spark.sql.functions.lit(value))
+
+
+def cast_column(session: RunSession, column: Any, kind: DataType) -> Column:
+    """A column cast to a type."""
+    return Column(column._jc.cast(session.jvm.org.apache.spark.sql.types.DataType.fromJson(kind.json())))
+
+
+def column_where(session: RunSession, condition: Any, value: Any, other: Any) -> Column:
+    """`value` where the condition holds, `other` elsewhere; all three are columns."""
+    chosen = session.jvm.org.apache.spark.sql.functions.when(condition._jc, value._jc)
+    return Column(chosen.otherwise(other._jc))
+
+
+def schema_of_ddl(session: RunSession, ddl: str) -> StructType:
+    """A schema as Spark parses it; raises what Spark throws for a text that is none."""
+    found = session.jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
+    return StructType.fromJson(json.loads(str(found.json())))
