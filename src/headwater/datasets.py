@@ -19,8 +19,12 @@ from headwater.errors import InvalidSetting
 if TYPE_CHECKING:
     from headwater.digest import Plain
 
-# Ways to read a Delta table around Delta; a profile allows each by its name, or it is refused.
-DEGRADED_PROVIDERS = ("delta_as_files", "snapshot_changes")
+# Who reads a Delta table: Delta itself, or one of the ways around it. A profile allows each of those by its
+# name, or it is refused.
+DELTA_NATIVE = "delta_native"
+DELTA_AS_FILES = "delta_as_files"
+SNAPSHOT_CHANGES = "snapshot_changes"
+DEGRADED_PROVIDERS = (DELTA_AS_FILES, SNAPSHOT_CHANGES)
 
 
 def _check_version(key: str, value: object) -> None:

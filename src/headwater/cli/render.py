@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headwater.run import Capability, RunOutcome
     from headwater.runtime import DependencyManifest
 
+_NO_EDGE = 100_000
 _ACTION_STYLES = {"built": "green", "skipped": "dim", "failed": "red"}
 
 
@@ -157,6 +158,18 @@ def showing_progress(*, quiet: bool, no_color: bool) -> Generator[Listener]:
             )
     else:
         yield _print_step
+
+
+def printable(text: str) -> str:
+    """Without signs that would move a terminal's cursor or change its colours."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def print_grid(grid: Table, *, no_color: bool) -> None:
+    """A table on stdout; a file has no width that a row would have to fit."""
+    is_terminal = _console(no_color).is_terminal
+    width = None if is_terminal else Console(width=_NO_EDGE).measure(grid).maximum
+    Console(no_color=no_color or None, width=width, highlight=False).print(grid)
 
 
 def _counted(outcome: RunOutcome) -> str:

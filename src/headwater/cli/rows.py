@@ -20,12 +20,11 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.artifacts import SCHEMA_VERSION
-from headwater.cli.render import error_document
+from headwater.cli.render import error_document, print_grid, printable
 from headwater.errors import HeadwaterError, NoSuchForm
 from headwater.run import QueryResult
 
 Convert = Callable[[Any], Any]
-_NO_EDGE = 100_000
 _PLAIN_IN_CSV = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -45,17 +44,14 @@ def show_rows(result: QueryResult, most: int, *, quiet: bool, no_color: bool) ->
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column, kind in zip(result.columns, result.schema.types, strict=True):
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        table.add_column(Text(_printable(column.name)), justify="right" if is_number else "left")
+        table.add_column(Text(printable(column.name)), justify="right" if is_number else "left")
     for row in rows[:most]:
         table.add_row(*(Text(_cell(value)) for value in row))
-    console = Console(no_color=no_color or None)
-    # A file has no width that a row would have to fit.
-    width = None if console.is_terminal else Console(width=_NO_EDGE).measure(table).maximum
-    Console(no_color=no_color or None, width=width).print(table)
+    print_grid(table, no_color=no_color)
     if not quiet:
         count = len(rows[:most])
         more = "; there are more: --limit N shows N, --format csv all" if len(rows) > most else ""
-        console.print(
+        Console(no_color=no_color or None).print(
             f"{count} row{'' if count == 1 else 's'}{more}", style="dim", soft_wrap=True, highlight=False
         )
 
@@ -243,12 +239,7 @@ def _text(value: object) -> str:
 
 
 def _cell(value: object) -> str:
-    return "NULL" if value is None else _printable(_text(value))
-
-
-def _printable(text: str) -> str:
-    """Without signs that would move a terminal's cursor or change its colours."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return "NULL" if value is None else printable(_text(value))
 
 
 def _json(value: object) -> str:

@@ -33,7 +33,14 @@ from headwater.cli.options import (
     WarehouseFolder,
     flags_of,
 )
-from headwater.cli.render import error_document, show_error, showing_progress, write_json
+from headwater.cli.render import (
+    error_document,
+    print_grid,
+    printable,
+    show_error,
+    showing_progress,
+    write_json,
+)
 from headwater.datasets import timestamp_of
 from headwater.delta import CommitRecord, DataFile, ScanPreview, Verification, note_of
 from headwater.errors import RowsDiffer
@@ -48,7 +55,6 @@ from headwater.runtime import local_path_of
 
 _SHOWN_COMMITS = 20
 _SHOWN_FILES = 50
-_NO_EDGE = 100_000
 
 table = typer.Typer(
     name="table",
@@ -193,7 +199,7 @@ def verify(  # noqa: PLR0913, PLR0917
     request = place.request("verify", target, version, timestamp)
     with showing_progress(quiet=quiet, no_color=no_color) as listen:
         found = verify_table(request, listen)
-    error = _mismatch(found)
+    error = found.error()
     if json:
         write_json(verification_document(found, error))
     elif not quiet:
@@ -241,20 +247,9 @@ def verification_document(found: Verification, error: RowsDiffer | None) -> dict
     return document | ({"error": error_document(error)} if error else {})
 
 
-def _mismatch(found: Verification) -> RowsDiffer | None:
-    if found.is_whole:
-        return None
-    key = found.snapshot
-    path = str(local_path_of(key.canonical_uri))
-    return RowsDiffer(path=path, version=key.version, detail=found.problems[0])
-
-
 def _time_of(commit: CommitRecord) -> str | None:
-    """When a commit was made; None where its writer noted nothing, or no time that there could be."""
-    try:
-        return timestamp_of(commit.timestamp_ms) if commit.timestamp_ms else None
-    except (OverflowError, ValueError, OSError):
-        return None
+    """When a commit was made; None where nobody knows."""
+    return timestamp_of(commit.timestamp_ms) if commit.timestamp_ms else None
 
 
 # --- for people ----------------------------------------------------------------------------------------
@@ -309,7 +304,7 @@ def _show_commits(console: Console, commits: tuple[CommitRecord, ...], *, has_mo
 def _show_files(console: Console, preview: ScanPreview, most: int | None) -> None:
     shown = preview.kept[:most]
     if shown:
-        _print_table(console, _file_table(shown))
+        print_grid(_file_table(shown), no_color=console.no_color)
     left_out = ", ".join(preview.used_filters)
     by_rows = ", ".join(preview.unused_filters)
     _say(console, *([f"Used to leave out files: {left_out}"] if left_out else []))
@@ -336,7 +331,7 @@ def _file_table(listed: Iterable[DataFile]) -> Table:
             (key, "NULL" if value is None else value) for key, value in each.partition.items()
         )
         cells = (each.path, f"{each.size:,}", rows, f"{each.deleted_rows:,}", partition)
-        grid.add_row(*(Text(_printable(cell)) for cell in cells))
+        grid.add_row(*(Text(printable(cell)) for cell in cells))
     return grid
 
 
@@ -374,15 +369,4 @@ def _console(*, no_color: bool) -> Console:
 
 def _say(console: Console, *lines: str) -> None:
     for line in lines:
-        console.print(Text(_printable(line)), soft_wrap=True)
-
-
-def _print_table(console: Console, grid: Table) -> None:
-    # A file has no width that a row would have to fit.
-    width = None if console.is_terminal else Console(width=_NO_EDGE).measure(grid).maximum
-    Console(no_color=console.no_color or None, width=width, highlight=False).print(grid)
-
-
-def _printable(text: str) -> str:
-    """Without signs that would move a terminal's cursor or change its colours."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+        console.print(Text(printable(line)), soft_wrap=True)

@@ -13,17 +13,23 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
 
-from headwater.datasets import CdfWindow, ReadOptions, milliseconds_of
-from headwater.delta.columns import cast_column, literal, sql_column
+from headwater.datasets import (
+    DELTA_NATIVE,
+    SNAPSHOT_CHANGES,
+    CdfWindow,
+    ReadOptions,
+    milliseconds_of,
+)
+from headwater.delta.columns import cast_column, literal, quoted, sql_column
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_rows
-from headwater.delta.gates import check_gate
+from headwater.delta.gates import check_gate, check_provider
 from headwater.delta.head import read_commit, read_commit_file, read_head
 from headwater.delta.history import newest_until
 from headwater.delta.log_files import check_readable, first_version_of, list_log
 from headwater.delta.projection import project_columns
-from headwater.delta.snapshot import check_pin, describe_pin, open_log, open_snapshot
-from headwater.errors import ChangesNotRecorded, DegradedRefused, DeltaError, WindowOutOfRange
+from headwater.delta.snapshot import CHANGE_FEED, check_pin, describe_pin, open_log, open_snapshot
+from headwater.errors import ChangesNotRecorded, DeltaError, WindowOutOfRange
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -36,8 +42,6 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.runtime import RunSession
 
-SNAPSHOT_CHANGES = "snapshot_changes"
-_PROPERTY = "delta.enableChangeDataFeed"
 _OWN_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
 
@@ -122,7 +126,7 @@ def open_changes(
     missing = _first_without_feed(session, pinned, snapshot, origin)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name, origin=origin):
         if missing is None:
-            rows, kind = _native(session, pinned), "delta_native"
+            rows, kind = _native(session, pinned), DELTA_NATIVE
         else:
             _check_allowed(session, pin, missing, origin, required=chosen.require_change_feed)
             rows, kind = _compared(session, pinned, snapshot, origin), SNAPSHOT_CHANGES
@@ -209,7 +213,7 @@ def _switched(uri: str, version: int) -> bool | None:
         metadata: Any = json.loads(line).get("metaData")
         if isinstance(metadata, dict):
             properties: Any = cast("dict[str, Any]", metadata).get("configuration")
-            is_kept = isinstance(properties, dict) and cast("dict[str, Any]", properties).get(_PROPERTY)
+            is_kept = isinstance(properties, dict) and cast("dict[str, Any]", properties).get(CHANGE_FEED)
             return str(is_kept).lower() == "true"
     return None
 
@@ -223,14 +227,14 @@ def _check_allowed(
         raise ChangesNotRecorded(
             dataset=pin.name, path=path, detail=f"{detail}, and it is required", origin=origin
         )
-    if SNAPSHOT_CHANGES not in session.runtime.profile.allow_degraded:
-        raise DegradedRefused(
-            dataset=pin.name,
-            provider_kind=SNAPSHOT_CHANGES,
-            detail=f"of its change feed {detail}, so two snapshots would be compared",
-            remedy=f"Set {_PROPERTY} = true on the table and begin with a version after that. ",
-            origin=origin,
-        )
+    check_provider(
+        session,
+        SNAPSHOT_CHANGES,
+        pin.name,
+        detail=f"of its change feed {detail}, so two snapshots would be compared",
+        remedy=f"Set {CHANGE_FEED} = true on the table and begin with a version after that. ",
+        origin=origin,
+    )
 
 
 def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo, origin: Origin | None) -> DataFrame:
@@ -268,7 +272,7 @@ def _earlier_rows(
         if found.dataType != kind:
             words = f"its column {name} was {found.dataType.simpleString()} in version {before}"
             raise _not_comparable(pinned.pin, words, origin)
-        return sql_column(session, _quoted(found.name)).alias(name)
+        return sql_column(session, quoted(found.name)).alias(name)
 
     return rows.select(*[column(each.name, each.dataType) for each in after.schema.fields])
 
@@ -277,7 +281,3 @@ def _not_comparable(pin: TablePin, detail: str, origin: Origin | None) -> Change
     path = str(local_path_of(pin.uri))
     words = f"{detail}, so its snapshots cannot be compared"
     return ChangesNotRecorded(dataset=pin.name, path=path, detail=words, origin=origin)
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

@@ -23,6 +23,11 @@ def sql_column(session: RunSession, text: str) -> Column:
     return Column(session.jvm.org.apache.spark.sql.functions.expr(text))
 
 
+def quoted(name: str) -> str:
+    """A column's name as it stands in SQL."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def literal(session: RunSession, value: str | int | None) -> Column:
     """A value as a column."""
     return Column(session.jvm.org.apache.spark.sql.functions.lit(value))

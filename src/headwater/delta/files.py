@@ -7,13 +7,13 @@ Not here: plans; whoever has one hands in columns and filters.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
 
 from headwater.delta.failures import loading_errors
-from headwater.delta.projection import Boundary
+from headwater.delta.projection import Boundary, each_of
 from headwater.delta.snapshot import check_pin, open_log, open_snapshot
 from headwater.errors import FileNotInSnapshot
 from headwater.runtime import ENGINE_EXCEPTIONS, failure_of, local_path_of
@@ -96,6 +96,8 @@ def preview_scan(
         ScanNotResolved: a column or filter does not fit the table, or asks for more than a row.
     """
     everything = list_files(session, pin)
+    if not columns and not filters:
+        return _preview(pin, everything, everything)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
         rows = open_rows(session, pin)
     rows = _filtered(session, rows, pin.name, columns, filters)
@@ -105,18 +107,25 @@ def preview_scan(
         used = _conditions(scan.filtersUsedForSkipping()) if scan is not None else ()
         unused = _conditions(scan.unusedFilters()) if scan is not None else ()
     kept = tuple(each for each in everything if each.path in found)
+    told = _preview(pin, everything, kept)
+    return replace(
+        told, columns=tuple(columns), filters=tuple(filters), used_filters=used, unused_filters=unused
+    )
+
+
+def _preview(pin: TablePin, everything: tuple[DataFile, ...], kept: tuple[DataFile, ...]) -> ScanPreview:
     return ScanPreview(
         snapshot=pin.key,
-        columns=tuple(columns),
-        filters=tuple(filters),
-        used_filters=used,
-        unused_filters=unused,
+        columns=(),
+        filters=(),
+        used_filters=(),
+        unused_filters=(),
         files_total=len(everything),
         files_kept=len(kept),
         bytes_total=sum(each.size for each in everything),
         bytes_kept=sum(each.size for each in kept),
-        rows_total=_rows(everything),
-        rows_kept=_rows(kept),
+        rows_total=rows_of(everything),
+        rows_kept=rows_of(kept),
         kept=kept,
     )
 
@@ -199,14 +208,11 @@ def _logical_names(metadata: Any) -> dict[str, str]:
 
 
 def _conditions(expressions: Any) -> tuple[str, ...]:
-    found: list[str] = []
-    each = expressions.iterator()
-    while each.hasNext():
-        found.append(str(each.next().sql()))
-    return tuple(sorted(found))
+    return tuple(sorted(str(each.sql()) for each in each_of(expressions)))
 
 
-def _rows(files: Iterable[DataFile]) -> int | None:
+def rows_of(files: Iterable[DataFile]) -> int | None:
+    """The rows of these files together; None if somebody did not count those of one."""
     counts = [each.rows for each in files]
     return None if any(each is None for each in counts) else sum(each or 0 for each in counts)
 

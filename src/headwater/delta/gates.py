@@ -1,4 +1,4 @@
-"""Feature gates: what a table's protocol must have before it is registered, planned with or read.
+"""What must hold before a table is read: its protocol has what a gate asks for, and Delta itself reads it.
 
 Not here: what the protocol is; see `snapshot`.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.datasets import DEGRADED_PROVIDERS
 from headwater.errors import (
+    DegradedRefused,
     GateClosed,
     ReaderFeatureMissing,
     ReaderVersionTooLow,
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from headwater.datasets import FeatureGate
     from headwater.delta.snapshot import SnapshotInfo
     from headwater.origin import Origin
+    from headwater.runtime import RunSession
 
 
 def check_gate(gate: FeatureGate, snapshot: SnapshotInfo, dataset: str, origin: Origin | None = None) -> None:
@@ -40,6 +43,16 @@ def check_gate(gate: FeatureGate, snapshot: SnapshotInfo, dataset: str, origin: 
             required=required,
             found=present,
             origin=origin,
+        )
+
+
+def check_provider(
+    session: RunSession, provider_kind: str, dataset: str, *, detail: str, remedy: str, origin: Origin | None
+) -> None:
+    """Raises DegradedRefused for a way around Delta that the session's profile does not allow by name."""
+    if provider_kind in DEGRADED_PROVIDERS and provider_kind not in session.runtime.profile.allow_degraded:
+        raise DegradedRefused(
+            dataset=dataset, provider_kind=provider_kind, detail=detail, remedy=remedy, origin=origin
         )
 
 

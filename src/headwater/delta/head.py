@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from headwater.delta.log_files import (
+    commit_path,
     has_staged_commits,
     head_version_of,
     list_log,
-    log_folder,
     shown_path,
 )
 from headwater.digest import digest_of_bytes
@@ -94,19 +94,18 @@ def is_head(pin: TablePin) -> bool:
 
     A table whose commits a catalog stages has no head that its folder could tell.
     """
-    log = log_folder(pin.uri)
     try:
-        content = (log / f"{pin.version:020}.json").read_bytes()
+        content = commit_path(pin.uri, pin.version).read_bytes()
     except OSError:
         return False
-    newer = (log / f"{pin.version + 1:020}.json").exists()
+    newer = commit_path(pin.uri, pin.version + 1).exists()
     return not newer and digest_of_bytes(content) == pin.digest and not has_staged_commits(pin.uri)
 
 
 def read_commit_file(uri: str, version: int) -> tuple[bytes, Mapping[str, object]]:
     """A commit's bytes and its commitInfo, empty where it has none; raises what `read_commit` raises."""
     try:
-        content = (log_folder(uri) / f"{version:020}.json").read_bytes()
+        content = commit_path(uri, version).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         head_version_of(list_log(uri))  # no log, or one that lost its newest commit, is another matter
         raise VersionNotFound(path=shown_path(uri), version=version) from None

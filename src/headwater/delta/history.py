@@ -6,18 +6,16 @@ Not here: the rows of a version, nor whether it can still be loaded.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from headwater.datasets import timestamp_of
 from headwater.delta.head import number_of, pairs_of, read_commit_file
-from headwater.delta.log_files import first_version_of, head_version_of, list_log, log_folder, shown_path
+from headwater.delta.log_files import commit_path, first_version_of, head_version_of, list_log, shown_path
 from headwater.digest import digest_of_bytes
 from headwater.errors import LogUnreadable, TimestampOutOfRange, VersionNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +66,12 @@ def version_at(uri: str, timestamp_ms: int) -> int:
     versions = _available(uri)
     version, time = _active_commit(uri, versions, timestamp_ms)
     if time > timestamp_ms:
-        detail = f"its first version is {version}, of {_iso(time)}"
+        detail = f"its first version is {version}, of {timestamp_of(time)}"
     elif version == versions[-1] and time < timestamp_ms:
-        detail = f"its last version is {version}, of {_iso(time)}"
+        detail = f"its last version is {version}, of {timestamp_of(time)}"
     else:
         return version
-    raise TimestampOutOfRange(path=shown_path(uri), timestamp=_iso(timestamp_ms), detail=detail)
+    raise TimestampOutOfRange(path=shown_path(uri), timestamp=timestamp_of(timestamp_ms), detail=detail)
 
 
 def newest_until(uri: str, timestamp_ms: int) -> int | None:
@@ -189,15 +187,7 @@ def _file_times(uri: str, versions: list[int]) -> dict[int, int]:
 
 def _file_time(uri: str, version: int) -> int:
     try:
-        return (log_folder(uri) / f"{version:020}.json").stat().st_mtime_ns // 1_000_000
+        return commit_path(uri, version).stat().st_mtime_ns // 1_000_000
     except OSError as error:
         detail = f"version {version}: {error.strerror}"
         raise LogUnreadable(path=shown_path(uri), detail=detail) from error
-
-
-def _iso(timestamp_ms: int) -> str:
-    try:
-        moment = _EPOCH + timedelta(milliseconds=timestamp_ms)
-    except OverflowError:
-        return f"{timestamp_ms} ms after 1970"
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -172,6 +172,11 @@ def log_folder(uri: str) -> Path:
     return local_path_of(uri) / "_delta_log"
 
 
+def commit_path(uri: str, version: int) -> Path:
+    """The file of one commit."""
+    return log_folder(uri) / f"{version:020}.json"
+
+
 def shown_path(uri: str) -> str:
     """A table's path as errors show it."""
     return str(local_path_of(uri))

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.delta.columns import cast_column, schema_of_ddl, sql_column
+from headwater.delta.columns import cast_column, quoted, schema_of_ddl, sql_column
 from headwater.errors import ScanNotResolved
 from headwater.runtime import ENGINE_EXCEPTIONS, failure_of
 
@@ -147,8 +147,7 @@ class Boundary:
 
 
 def _typed(session: RunSession, wanted: StructField, before: DataType) -> Column:
-    name = wanted.name.replace("`", "``")
-    column = sql_column(session, f"`{name}`")
+    column = sql_column(session, quoted(wanted.name))
     same = before == wanted.dataType
     return (column if same else cast_column(session, column, wanted.dataType)).alias(wanted.name)
 
@@ -157,7 +156,7 @@ def _is_plain(session: RunSession, before: Any, after: Any) -> bool:
     """Whether rows were made from others by projections of which nothing but the row is asked."""
     base, plan = before._jdf.queryExecution().analyzed(), after._jdf.queryExecution().analyzed()
     made, below = _projections(base, plan)
-    expressions = [each for node in made for each in _each(node.expressions())]
+    expressions = [each for node in made for each in each_of(node.expressions())]
     uses_metadata = any("_metadata" in str(each.sql()) for each in expressions)
     # A column of metadata is added to what is below; everything else leaves it as it was.
     is_on_base = below.fastEquals(base) or (uses_metadata and below.nodeName() == base.nodeName())
@@ -175,7 +174,7 @@ def _is_of_its_row(session: RunSession, expression: Any) -> bool:
         bool(expression.deterministic())
         and not any(expression.containsPattern(getattr(patterns, each)()) for each in _NOT_PLAIN)
         and all(
-            str(each.getClass().getSimpleName()) != _VARIABLE for each in _each(expression.collectLeaves())
+            str(each.getClass().getSimpleName()) != _VARIABLE for each in each_of(expression.collectLeaves())
         )
     )
 
@@ -197,7 +196,7 @@ def _scan_columns(session: RunSession, before: Any, after: Any) -> tuple[ScanCol
     for node in reversed(made):
         found = node.withNewChildren(empty.appended(found))
     collapsed = catalyst.optimizer.CollapseProject.apply(found, True)
-    fields = zip(after.schema.fields, _each(collapsed.expressions()), strict=True)
+    fields = zip(after.schema.fields, each_of(collapsed.expressions()), strict=True)
     return tuple(
         ScanColumn(name=field.name, type=field.dataType.simpleString(), expression=_sql_of(each))
         for field, each in fields
@@ -222,7 +221,8 @@ def _chain(plan: Any) -> Iterator[Any]:
         plan = plan.child()
 
 
-def _each(sequence: Any) -> Iterator[Any]:
+def each_of(sequence: Any) -> Iterator[Any]:
+    """The elements of a Scala collection."""
     each = sequence.iterator()
     while each.hasNext():
         yield each.next()

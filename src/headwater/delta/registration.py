@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from headwater.datasets import DEGRADED_PROVIDERS, ReadOptions
+from headwater.datasets import DEGRADED_PROVIDERS, DELTA_AS_FILES, DELTA_NATIVE, ReadOptions
 from headwater.delta.changes import ChangePin, open_changes
+from headwater.delta.gates import check_provider
 from headwater.delta.listing import FilePin, delta_tables_in
 from headwater.delta.reads import open_pinned
-from headwater.errors import DegradedRefused
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 TableKind = Literal["delta", "listing", "memory"]
-DELTA_AS_FILES = "delta_as_files"
-NATIVE = "delta_native"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,7 @@ def register_delta(
         "delta",
         pin,
         read.rows,
-        provider_kind=NATIVE,
+        provider_kind=DELTA_NATIVE,
         options=chosen.effective(),
         snapshot=read.snapshot,
         columns=read.columns,
@@ -114,10 +112,11 @@ def register_listing(
     """
     tables = delta_tables_in(files)
     kind = DELTA_AS_FILES if tables else "listing"
-    if tables and kind not in session.runtime.profile.allow_degraded:
-        raise DegradedRefused(
-            dataset=files.pin.name,
-            provider_kind=kind,
+    if tables:
+        check_provider(
+            session,
+            kind,
+            files.pin.name,
             detail=f"{tables[0]} is a Delta table, and its files alone are not its rows",
             remedy='Read the table itself: format="delta". ',
             origin=origin,

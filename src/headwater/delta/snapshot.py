@@ -13,7 +13,7 @@ from headwater.datasets import milliseconds_of, timestamp_of
 from headwater.delta.failures import loading_errors
 from headwater.delta.head import read_commit, read_head
 from headwater.delta.history import commit_time, version_at
-from headwater.delta.log_files import check_readable, list_log, log_folder
+from headwater.delta.log_files import check_readable, commit_path, list_log, shown_path
 from headwater.digest import digest_of_bytes
 from headwater.errors import DeltaError, VersionNotFound
 from headwater.names import SnapshotKey
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 
+CHANGE_FEED = "delta.enableChangeDataFeed"
 _NO_COLUMNS = '{"type":"struct","fields":[]}'
 _IMPLIED: dict[tuple[int, int], tuple[tuple[str, bool], ...]] = {}
 # A pin does not change, so what was said of it stays true; a run asks several times.
@@ -65,7 +66,7 @@ class SnapshotInfo:
     @property
     def keeps_changes(self) -> bool:
         """Whether commits on top of this version record a change feed."""
-        return self.table_properties.get("delta.enableChangeDataFeed", "").lower() == "true"
+        return self.table_properties.get(CHANGE_FEED, "").lower() == "true"
 
 
 def snapshot_info(
@@ -106,14 +107,12 @@ def describe_pin(session: RunSession, pin: TablePin, origin: Origin | None = Non
 
 def check_pin(pin: TablePin, origin: Origin | None = None) -> None:
     """Raises the typed error of a pin whose log is not there any more, is damaged, or is another table's."""
-    path = local_path_of(pin.uri)
-    commit = log_folder(pin.uri) / f"{pin.version:020}.json"
     try:
-        is_same = digest_of_bytes(commit.read_bytes()) == pin.digest
+        is_same = digest_of_bytes(commit_path(pin.uri, pin.version).read_bytes()) == pin.digest
     except OSError:
         is_same = False
     if not is_same:
-        raise VersionNotFound(path=str(path), version=pin.version, origin=origin)
+        raise VersionNotFound(path=shown_path(pin.uri), version=pin.version, origin=origin)
     try:
         check_readable(list_log(pin.uri), pin.version)
     except DeltaError as error:
@@ -154,10 +153,9 @@ def _load_snapshot(session: RunSession, pin: TablePin) -> Any:
 
 def _is_another(snapshot: Any, pin: TablePin) -> bool:
     """Whether the version's commit file was written anew since Delta cached what it read from it."""
-    commit = log_folder(pin.uri) / f"{pin.version:020}.json"
     seen = int(snapshot.logSegment().lastCommitFileModificationTimestamp())
     try:
-        return seen != commit.stat().st_mtime_ns // 1_000_000
+        return seen != commit_path(pin.uri, pin.version).stat().st_mtime_ns // 1_000_000
     except OSError:  # it went since the pin was checked; a load from disk says so
         return True
 

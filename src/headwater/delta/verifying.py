@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from headwater.delta.columns import sql_column
 from headwater.delta.failures import loading_errors, storage_error
-from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows
+from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows, rows_of
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
 from headwater.errors import DeltaError, EngineFailed, RowsDiffer
 from headwater.runtime import engine_errors, local_path_of
@@ -67,6 +67,10 @@ class Verification:
         """Whether nothing was found that does not fit."""
         return not self.problems
 
+    def error(self, origin: Origin | None = None) -> RowsDiffer | None:
+        """The typed error for what does not fit; None if it is whole."""
+        return _rows_differ(self.snapshot, self.problems, origin)
+
 
 def promise_of(files: Sequence[DataFile]) -> RowPromise:
     """What the log promises about these files together."""
@@ -74,7 +78,7 @@ def promise_of(files: Sequence[DataFile]) -> RowPromise:
     return RowPromise(
         files=len(files),
         bytes=sum(each.size for each in files),
-        rows=None if unknown else sum(each.rows or 0 for each in files),
+        rows=rows_of(files),
         deleted_rows=sum(each.deleted_rows for each in files),
         files_without_statistics=unknown,
     )
@@ -87,9 +91,9 @@ def promised_rows(session: RunSession, pin: TablePin, origin: Origin | None = No
         RowsDiffer: the log is not what the version's own checksum says of it.
     """
     promise = row_promise(session, pin, origin)
-    for problem in _checksum_problems(pin, promise):
-        path = str(local_path_of(pin.uri))
-        raise RowsDiffer(path=path, version=pin.version, detail=problem, origin=origin)
+    error = _rows_differ(pin.key, _checksum_problems(pin, promise), origin)
+    if error is not None:
+        raise error
     return promise.rows
 
 
@@ -119,7 +123,6 @@ def verify_pin(session: RunSession, pin: TablePin) -> Verification:
         NotADeltaTable, LogUnreadable, VersionNotFound, ProtocolUnsupported: there is no log to compare with.
         BeyondRetention: Delta does not read that version any more.
     """
-    check_pin(pin)
     forget_log(session, pin.uri)
     files = list_files(session, pin)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
@@ -172,17 +175,28 @@ class ScanCounter:
         row = outcome.get().get()
         return int(row.getLong(0)) if row.length() else None
 
-    def check(self, promised: int | None, origin: Origin | None = None) -> None:
-        """Raises RowsDiffer if the job saw other rows than promised, and a scan of its own confirms it."""
+    def check(self, promised: int | None, origin: Origin | None = None) -> bool:
+        """Whether the rows were counted and are as promised.
+
+        Raises:
+            RowsDiffer: the job saw other rows than promised, and a scan of its own confirms it.
+        """
         found = self.found()
-        if found is None or promised is None or found == promised:
-            return
-        # A task that was tried twice counts twice, so a scan of our own has the last word.
-        verified = verify_pin(self._session, self._pin)
-        if not verified.is_whole:
-            path = str(local_path_of(self._pin.uri))
-            detail = verified.problems[0]
-            raise RowsDiffer(path=path, version=self._pin.version, detail=detail, origin=origin)
+        if found is None or promised is None:
+            return False
+        if found != promised:
+            # A task that was tried twice counts twice, so a scan of our own has the last word.
+            error = verify_pin(self._session, self._pin).error(origin)
+            if error is not None:
+                raise error
+        return True
+
+
+def _rows_differ(snapshot: SnapshotKey, problems: Sequence[str], origin: Origin | None) -> RowsDiffer | None:
+    if not problems:
+        return None
+    path = str(local_path_of(snapshot.canonical_uri))
+    return RowsDiffer(path=path, version=snapshot.version, detail=problems[0], origin=origin)
 
 
 def _scan(rows: Any) -> int:

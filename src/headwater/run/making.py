@@ -117,18 +117,17 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         full=request.full,
         between=_between(request, reached),
         reached=reached,
-        recorded=_is_recorded(request, view.name),
+        recorded=_recorded(request, view.name),
     )
     made.tables.append(table)
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
 
 
-def _is_recorded(request: MakingRequest, name: str) -> bool:
-    """Whether the last run left the table as it is now, and said so."""
+def _recorded(request: MakingRequest, name: str) -> str | None:
+    """The digest of the commit at which the last run left a table, if it left it well."""
     tables = request.last.tables if request.last else ()
-    pins = [table.pin for table in tables if table.name == name and table.action != "failed"]
-    head = find_head(request.table_uris[name])
-    return head is not None and any(pin is not None and pin.digest == head.digest for pin in pins)
+    pins = [each.pin for each in tables if each.name == name and each.action != "failed" and each.pin]
+    return pins[0].digest if pins else None
 
 
 def _check_sources(request: MakingRequest, reached: list[str]) -> None:

@@ -28,7 +28,7 @@ from headwater.runtime import is_remote
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from headwater.artifacts import Manifest
+    from headwater.artifacts import Manifest, SourceRecord
     from headwater.delta import LatestVersions
     from headwater.pipeline import SourceSpec
     from headwater.run.warehouse import Warehouse
@@ -96,12 +96,9 @@ class SourcePins:
         self._latest.remember(pin)
         self._pinned[spec.name] = PinnedSource(spec=spec, pin=pin, as_made=True)
 
-    def uri_of(self, spec: SourceSpec) -> str:
+    def uri_of(self, source: SourceSpec | SourceRecord) -> str:
         """The one address of a source."""
-        if spec.path is None:
-            return self._storage.canonical_uri(str(self._warehouse.table_path(spec.name)))
-        is_address = is_remote(spec.path) or spec.path.lower().startswith("file:")
-        return self._storage.canonical_uri(spec.path if is_address else str(self._root / spec.path))
+        return source_uri(source, root=self._root, warehouse=self._warehouse, storage=self._storage)
 
     def _pin(self, spec: SourceSpec) -> PinnedSource:
         match spec.kind:
@@ -153,6 +150,20 @@ class SourcePins:
         if head is None or (is_ours and is_stale):
             return PinnedSource(spec=spec, pin=None, as_made=True)
         return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, uri), as_made=is_ours)
+
+
+def source_uri(
+    source: SourceSpec | SourceRecord, *, root: Path, warehouse: Warehouse, storage: StorageProfile
+) -> str:
+    """The one address of a source: what it says, from the project's folder; or its place in the warehouse."""
+    if source.path is None:
+        return storage.canonical_uri(str(warehouse.table_path(source.name)))
+    return storage.canonical_uri(source.path if is_address(source.path) else str(root / source.path))
+
+
+def is_address(text: str) -> bool:
+    """Whether a text has a scheme, and so does not depend on the folder that one is in."""
+    return is_remote(text) or text.lower().startswith("file:")
 
 
 def made_key(spec: SourceSpec) -> str:

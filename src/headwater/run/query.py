@@ -28,7 +28,6 @@ from headwater.errors import (
 )
 from headwater.functions import FUNCTION_ROW_SCHEMA, function_rows
 from headwater.names import TablePin, near_hint, same_name
-from headwater.origin import Origin
 from headwater.pipeline import SourceSpec, ViewSpec, build_pipeline, open_definitions
 from headwater.plan import analyse_query, analysed_tree, inspect_query, names_in_analysed, order_of
 from headwater.run.compile import check_enabled, register_source, rehydrate_view
@@ -361,16 +360,8 @@ class _RecordedPins(SourcePins):
         return PinnedSource(spec=spec, pin=pin, changes=changes)
 
     def _recorded_pin(self, record: SourceRecord) -> TablePin:
-        place = SourceSpec(name=record.name, origin=self._place(), kind="delta", path=record.path)
-        return TablePin(
-            name=record.name,
-            uri=self.uri_of(place),
-            version=record.pin.version,
-            digest=record.pin.digest,
-        )
-
-    def _place(self) -> Origin:
-        return Origin(str(self._request.config.root))
+        pin = record.pin
+        return TablePin(name=record.name, uri=self.uri_of(record), version=pin.version, digest=pin.digest)
 
 
 def _recorded_names(last: Manifest) -> set[str]:

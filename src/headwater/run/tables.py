@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from headwater.artifacts import last_manifest
+from headwater.datasets import DELTA_NATIVE
 from headwater.delta import (
     CommitRecord,
-    DataFile,
     ScanPreview,
     SnapshotInfo,
     Verification,
     describe_pin,
-    list_files,
     pin_version,
     preview_scan,
     read_history,
@@ -36,13 +35,14 @@ from headwater.delta import (
 from headwater.errors import InvalidSetting, NotADeltaTable, NotBuilt, UnknownDataset
 from headwater.names import TablePin, near_hint, same_name
 from headwater.run.outcome import Listener, Progress, ignore_progress
+from headwater.run.pins import is_address, source_uri
 from headwater.run.sessions import LazySession
-from headwater.runtime import RuntimeProfile, StorageProfile, engine_errors, is_remote, redacted
+from headwater.runtime import RuntimeProfile, StorageProfile, engine_errors, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from headwater.artifacts import Manifest, SourceRecord
+    from headwater.artifacts import Manifest
     from headwater.run.project import Project
     from headwater.runtime import RunSession
 
@@ -105,7 +105,7 @@ def is_table_path(target: str) -> bool:
     >>> [is_table_path(each) for each in ("lake/orders", "./orders", "file:/lake/t", "s3a://b", "orders")]
     [True, True, True, True, False]
     """
-    return not target or "/" in target or target.startswith(".") or _is_address(target)
+    return not target or "/" in target or target.startswith(".") or is_address(target)
 
 
 def locate_table(
@@ -143,10 +143,6 @@ def _at(path: str, storage: StorageProfile) -> LocatedTable:
     return LocatedTable(name=unquote(uri.rstrip("/").rpartition("/")[2]) or uri, uri=uri)
 
 
-def _is_address(text: str) -> bool:
-    return is_remote(text) or text.lower().startswith("file:")
-
-
 def _names_of(project: Project) -> dict[str, LocatedTable]:
     """Every Delta table that a project has a name for; what the last run says goes before what lies about."""
     last = last_manifest(project.warehouse.root)
@@ -160,7 +156,11 @@ def _names_of(project: Project) -> dict[str, LocatedTable]:
         for name in names
     ]
     sources = [each for each in (last.sources if last else ()) if each.kind in _DELTA_KINDS]
-    located += [LocatedTable(name=each.name, uri=_source_uri(project, each)) for each in sources]
+    root, warehouse = project.config.root, project.warehouse
+    located += [
+        LocatedTable(name=each.name, uri=source_uri(each, root=root, warehouse=warehouse, storage=storage))
+        for each in sources
+    ]
     return {same_name(each.name): each for each in located}
 
 
@@ -168,15 +168,6 @@ def _folders_of(project: Project) -> Iterator[str]:
     tables = project.warehouse.table_path("")
     if tables.is_dir():
         yield from sorted(each.name for each in tables.iterdir() if each.is_dir())
-
-
-def _source_uri(project: Project, source: SourceRecord) -> str:
-    place = source.path
-    if place is None:
-        place = str(project.warehouse.table_path(source.name))
-    elif not _is_address(place):
-        place = str(project.config.root / place)
-    return project.profile.storage.canonical_uri(place)
 
 
 def _unknown(
@@ -215,7 +206,7 @@ def describe_table(request: TableRequest, listen: Listener = ignore_progress) ->
         promise = row_promise(session, pin)
     return TableDescription(
         info=replace(info, table_properties=dict(redacted(tuple(info.table_properties.items())))),
-        provider_kind="delta_native",
+        provider_kind=DELTA_NATIVE,
         files=promise.files,
         bytes=promise.bytes,
         rows=promise.rows,
@@ -248,9 +239,7 @@ def preview_files(
     """
     pin = request.pin()
     with _session(request, listen, f"listing the files of version {pin.version}") as session:
-        if columns or filters:
-            return preview_scan(session, pin, columns=columns, filters=filters)
-        return _whole(pin, list_files(session, pin))
+        return preview_scan(session, pin, columns=columns, filters=filters)
 
 
 def verify_table(request: TableRequest, listen: Listener = ignore_progress) -> Verification:
@@ -269,29 +258,6 @@ def _session(request: TableRequest, listen: Listener, doing: str) -> Generator[R
         session = engine.get()
         tell(doing)
         yield session
-
-
-def _whole(pin: TablePin, files: tuple[DataFile, ...]) -> ScanPreview:
-    size, rows = sum(each.size for each in files), _rows_of(files)
-    return ScanPreview(
-        snapshot=pin.key,
-        columns=(),
-        filters=(),
-        used_filters=(),
-        unused_filters=(),
-        files_total=len(files),
-        files_kept=len(files),
-        bytes_total=size,
-        bytes_kept=size,
-        rows_total=rows,
-        rows_kept=rows,
-        kept=files,
-    )
-
-
-def _rows_of(files: Sequence[DataFile]) -> int | None:
-    counts = [each.rows for each in files if each.rows is not None]
-    return sum(counts) if len(counts) == len(files) else None
 
 
 def _without_secrets(commit: CommitRecord) -> CommitRecord:

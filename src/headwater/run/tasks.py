@@ -32,7 +32,7 @@ from headwater.errors import (
     VersionNotFound,
 )
 from headwater.pipeline import FileChanged
-from headwater.plan import rehydrate
+from headwater.run.compile import rehydrate_view
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run_task(  # noqa: PLR0913  a task is all of this
     full: bool,
     between: Sequence[ViewSpec] = (),
     reached: Collection[str] | None = None,
-    recorded: bool = True,
+    recorded: str | None = None,
 ) -> TableRecord:
     """Makes a stored view's table if its last commit is not this very task's, and registers it.
 
@@ -84,14 +84,14 @@ def run_task(  # noqa: PLR0913  a task is all of this
         full: build even if the table is there.
         between: the views that are not stored and that it reads through, each after what it reads.
         reached: every name that it reads, itself or through those; all if None.
-        recorded: whether a run has recorded the table as it is, and so has seen its sources whole.
+        recorded: the digest of the commit that a run has recorded, and whose sources it has seen whole.
 
     Raises:
         RowsDiffer: a table that it reads is not what its log promises; what was made of it is withdrawn.
     """
     head = find_head(uri)
     if head is not None and not full and _made_by(head, view.name, key):
-        if not recorded:
+        if head.digest != recorded:
             _confirm(context, view, reached)
         pin = head.pin(view.name)
         _register(context, pin, _rows(head))
@@ -115,7 +115,7 @@ def run_task(  # noqa: PLR0913  a task is all of this
 
 def _confirm(context: TaskContext, view: ViewSpec, reached: Collection[str] | None) -> None:
     """Looks at the tables that a view reads whole: who made its table may have been stopped before that."""
-    rows = rehydrate(context.session, view.plan.executable, view.name, view.origin)
+    rows = rehydrate_view(context.session, view)
     for name in context.checks.read_whole(rows, reached):
         context.checks.confirm(context.session, name, view.origin)
 

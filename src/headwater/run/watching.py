@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.delta import ReadOptions, ScanCounter, promised_rows, read_pinned, verify_pin
-from headwater.errors import RowsDiffer
 from headwater.names import same_name
-from headwater.plan import analysed_tree, names_read_whole, rehydrate
-from headwater.runtime import engine_errors, local_path_of
+from headwater.plan import analysed_tree, names_read_whole
+from headwater.run.compile import rehydrate_view
+from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -60,9 +60,9 @@ class RowChecks:
         """Reads a table on its own to see that it is whole; raises RowsDiffer if it is not."""
         pin = self.pins[name][0]
         found = verify_pin(session, pin)
-        if not found.is_whole:
-            path = str(local_path_of(pin.uri))
-            raise RowsDiffer(path=path, version=pin.version, detail=found.problems[0], origin=origin)
+        error = found.error(origin)
+        if error is not None:
+            raise error
         self.checked[name] = found.rows_scanned or 0
 
 
@@ -90,7 +90,7 @@ class WatchedView:
             raise
 
     def _watched(self, between: Sequence[ViewSpec]) -> DataFrame:
-        rows = rehydrate(self._session, self._view.plan.executable, self._view.name, self._view.origin)
+        rows = rehydrate_view(self._session, self._view)
         whole = self._checks.read_whole(rows, self._reached)
         if not whole:
             return rows
@@ -104,17 +104,16 @@ class WatchedView:
                 counter.rows.createOrReplaceTempView(pin.name)
                 self._counters[name] = counter
             for each in between:  # what lies between was planned over rows that nobody counts
-                again = rehydrate(self._copy, each.plan.executable, each.name, each.origin)
+                again = rehydrate_view(self._copy, each)
                 again.createOrReplaceTempView(each.name)
-        return rehydrate(self._copy, self._view.plan.executable, self._view.name, self._view.origin)
+        return rehydrate_view(self._copy, self._view)
 
     def check(self) -> None:
         """Raises RowsDiffer for a table that gave other rows than its log promises."""
         for name, counter in self._counters.items():
             promised = self._checks.promised[name]
-            counter.check(promised, self._view.origin)
-            if promised is not None and counter.found() is not None:
-                self._checks.checked[name] = promised
+            if counter.check(promised, self._view.origin):
+                self._checks.checked[name] = promised or 0
 
     def close(self) -> None:
         """Gives the copy of the session back."""
