@@ -17,11 +17,36 @@ if TYPE_CHECKING:
     from conftest import Finished
 
 Run = Callable[..., "Finished"]
+RunMany = Callable[..., dict[str, "Finished"]]
+HELPS = [(), ("build",), ("query",), ("init",), ("doctor",), ("functions",)]
+WRONG = {
+    "an option": (("build", "--nope"), "No such option"),
+    "a command": (("biuld",), "No such command"),
+    "too little": (("init",), "Missing"),
+    "half a setting": (("build", "--set", "nonsense"), "KEY=VALUE"),
+    "no folder": (("build", "/nowhere/at/all"), "it is not there"),
+    "no profile": (("doctor", "--profile", "nope"), "no profile named 'nope'"),
+    "no setting": (("doctor", "--set", "shufle_partitions=2"), "shuffle_partitions"),
+}
+ASKED = {
+    "json": ("build", "/nowhere/at/all", "--json"),
+    "debug": ("build", "/nowhere/at/all", "--debug"),
+    **{case: arguments for case, (arguments, _) in WRONG.items()},
+    **{f"help {command}": (*command, "--help") for command in HELPS},
+}
 
 
-@pytest.mark.parametrize("command", [(), ("build",), ("query",), ("init",), ("doctor",), ("functions",)])
-def test_help_shows_an_example(headwater: Run, snapshot: SnapshotAssertion, command: tuple[str, ...]) -> None:
-    done = headwater(*command, "--help", NO_COLOR="1")
+@pytest.fixture(scope="module")
+def ends(headwaters: RunMany) -> dict[str, Finished]:
+    """How each command ended."""
+    return headwaters(**{name: {"arguments": arguments} for name, arguments in ASKED.items()})
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_help_shows_an_example(
+    ends: dict[str, Finished], snapshot: SnapshotAssertion, command: tuple[str, ...]
+) -> None:
+    done = ends[f"help {command}"]
     assert (done.code, done.err) == (0, "")
     assert "\n".join(line.rstrip() for line in done.out.splitlines()) == snapshot
     assert "Example" in done.out or not command
@@ -33,30 +58,19 @@ def test_the_version_is_the_packages(headwater: Run) -> None:
     assert module.stdout.decode() == f"headwater {version('headwater')}\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("build", "--nope"), "No such option"),
-        (("biuld",), "No such command"),
-        (("init",), "Missing"),
-        (("build", "--set", "nonsense"), "KEY=VALUE"),
-        (("build", "/nowhere/at/all"), "it is not there"),
-        (("doctor", "--profile", "nope"), "no profile named 'nope'"),
-        (("doctor", "--set", "shufle_partitions=2"), "shuffle_partitions"),
-    ],
-)
-def test_wrong_usage_exits_with_two(headwater: Run, arguments: tuple[str, ...], words: str) -> None:
-    done = headwater(*arguments)
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_usage_exits_with_two(ends: dict[str, Finished], case: str) -> None:
+    done = ends[case]
     assert (done.code, done.out) == (2, "")
     first, second = done.err.splitlines()
     assert first.startswith("HW-")
     assert second.startswith("  ")
-    assert words in done.err
+    assert WRONG[case][1] in done.err
     assert "Traceback" not in done.err
 
 
-def test_an_error_is_json_too_if_json_was_asked_for(headwater: Run) -> None:
-    done = headwater("build", "/nowhere/at/all", "--json")
+def test_an_error_is_json_too_if_json_was_asked_for(ends: dict[str, Finished]) -> None:
+    done = ends["json"]
     document = json.loads(done.out)
     assert document["schema_version"] == 1
     assert document["status"] == "failed"
@@ -64,14 +78,13 @@ def test_an_error_is_json_too_if_json_was_asked_for(headwater: Run) -> None:
     assert done.err.startswith("HW-CONFIG-005")
 
 
-def test_debug_shows_the_trace(headwater: Run) -> None:
-    done = headwater("build", "/nowhere/at/all", "--debug")
+def test_debug_shows_the_trace(ends: dict[str, Finished]) -> None:
+    done = ends["debug"]
     assert "Traceback (most recent call last)" in done.err
     assert done.err.splitlines()[-2].startswith("HW-CONFIG-005")
 
 
-def test_a_reader_that_goes_away_is_no_reason_for_a_trace(headwater: Run) -> None:
-    assert headwater("--help").code == 0
+def test_a_reader_that_goes_away_is_no_reason_for_a_trace() -> None:
     command = [sys.executable, "-m", "headwater", "build", "--help"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

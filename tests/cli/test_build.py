@@ -1,4 +1,4 @@
-"""`headwater build` from outside: each build a process of its own, as a user or a scheduler runs it."""
+"""`headwater build` from outside: as a user or a scheduler runs it, in a process without the tests' Spark."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import headwater as library
+from headwater.artifacts import read_manifest
+from headwater.runtime import identity_of
+
 if TYPE_CHECKING:
-    from conftest import Finished
+    from conftest import BuiltExample, Finished
 
 Run = Callable[..., "Finished"]
+RunMany = Callable[..., dict[str, "Finished"]]
 MakeProject = Callable[..., Path]
+SMALL = ("--master", "local[2]", "--set", "driver_memory=1g")
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"
 
 
@@ -28,10 +35,8 @@ def nothing_was_written(folder: Path) -> bool:
     return not list(folder.rglob("_delta_log")) and not list(folder.rglob("manifest.json"))
 
 
-def test_a_copied_example_builds_and_the_second_build_needs_no_java(
-    headwater: Run, example: Path, tmp_path: Path
-) -> None:
-    first = headwater("build", example, "--json", "--set", "driver_memory=1g")
+def test_a_copied_example_builds(built_example: BuiltExample) -> None:
+    first = built_example.end
     assert first.code == 0, first.err
     document = json.loads(first.out)
     assert document["status"] == "done"
@@ -43,26 +48,63 @@ def test_a_copied_example_builds_and_the_second_build_needs_no_java(
     }
     assert {table["action"] for table in document["tables"]} == {"built"}
     assert Path(document["manifest"]).parent.name == document["run_id"]
+    manifest = read_manifest(Path(document["manifest"]))
+    assert [view.name for view in manifest.views if not view.stored] == [
+        "active_customers",
+        "country_totals",
+        "orders_in_eur",
+        "paid_orders",
+        "ranked_customers",
+        "revenue_by_customer",
+    ]
+    assert {source.name: source.kind for source in manifest.sources} == {
+        "customers": "listing",
+        "orders": "made",
+        "rates": "memory",
+    }
     assert "[4/4] top_customers built" in first.err
     assert "WARN" not in first.err
     assert "Exception" not in first.err
 
-    no_java: dict[str, str | None] = {"PATH": str(tmp_path), "JAVA_HOME": None}
-    again = headwater("build", example, "--json", **no_java)
-    assert again.code == 0, again.err
-    second = json.loads(again.out)
-    assert (second["status"], second["run_id"]) == ("unchanged", document["run_id"])
-    assert {table["action"] for table in second["tables"]} == {"skipped"}
-    shown = headwater("build", example, "--no-color", **no_java)
-    assert shown.out.startswith("Nothing to do: 10 views, 3 sources, 4 tables are as run ")
-    quiet = headwater("build", example, "--quiet", **no_java)
-    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
-    shutil.rmtree(example / ".headwater" / "tables" / "top_customers")
-    noticed = headwater("build", example, **no_java)
-    assert noticed.code == 1
-    assert "table 'top_customers' is not as the last run left it" in noticed.err
-    assert "HW-RUNTIME-001" in noticed.err
+def test_a_record_has_no_secret_and_no_place_on_this_machine(built_example: BuiltExample) -> None:
+    folder = built_example.folder
+    path = Path(json.loads(built_example.end.out)["manifest"])
+    assert str(folder) not in path.read_text()
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.name != "headwater.toml"]
+    assert path in files
+    assert [file for file in files if b"hunter2" in file.read_bytes()] == []
+    assert read_manifest(path).storage == {
+        "require_local_paths": "false",
+        "spark.hadoop.fs.s3a.endpoint": "here",
+        "spark.hadoop.fs.s3a.secret.key": "*********",
+    }
+    identity = identity_of(library.open(folder, profile="kept").profile)
+    manifest = read_manifest(path)
+    assert (manifest.runtime_digest, manifest.results_digest) == (identity.digest, identity.results_digest)
+
+
+def test_the_second_build_needs_no_java(
+    built_example: BuiltExample, headwaters: RunMany, tmp_path: Path
+) -> None:
+    built, lost = built_example.folder, tmp_path / "orders"
+    shutil.copytree(built, lost)
+    shutil.rmtree(lost / ".headwater" / "tables" / "top_customers")
+    ends = headwaters(
+        again={"arguments": ("build", built, "--profile", "kept", "--json")},
+        shown={"arguments": ("build", built, "--profile", "kept", "--no-color")},
+        quiet={"arguments": ("build", built, "--profile", "kept", "--quiet")},
+        noticed={"arguments": ("build", lost, "--profile", "kept")},
+    )
+    assert ends["again"].code == 0, ends["again"].err
+    second = json.loads(ends["again"].out)
+    assert (second["status"], second["run_id"]) == ("unchanged", json.loads(built_example.end.out)["run_id"])
+    assert {table["action"] for table in second["tables"]} == {"skipped"}
+    assert ends["shown"].out.startswith("Nothing to do: 10 views, 3 sources, 4 tables are as run ")
+    assert ends["quiet"] == type(ends["quiet"])(0, "", "")
+    assert ends["noticed"].code == 1
+    assert "table 'top_customers' is not as the last run left it" in ends["noticed"].err
+    assert "HW-RUNTIME-001" in ends["noticed"].err
 
 
 BAD_PROJECTS: dict[str, tuple[dict[str, str], int, str, str]] = {
@@ -88,20 +130,6 @@ BAD_PROJECTS: dict[str, tuple[dict[str, str], int, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_PROJECTS)
-def test_bad_definitions_are_one_clear_error_without_spark(
-    headwater: Run, project_folder: MakeProject, tmp_path: Path, case: str
-) -> None:
-    files, code, error, place = BAD_PROJECTS[case]
-    folder = project_folder(**files)
-    done = headwater("build", ".", cwd=folder, PATH=str(tmp_path), JAVA_HOME=None)
-    assert done.code == code
-    assert done.err.splitlines()[-2].startswith(f"{error} {place}"), done.err
-    assert done.err.splitlines()[-1].startswith("  ")
-    assert "Traceback" not in done.err
-    assert nothing_was_written(folder)
-
-
 BAD_CONFIGURATIONS: dict[str, tuple[str, tuple[str, ...], dict[str, str], str]] = {
     "a typo in TOML": ('[project]\nname = "x\n', (), {}, "HW-CONFIG-001 headwater.toml:2:"),
     "an unknown key": ("[project]\nnmae = 'x'\n", (), {}, "HW-CONFIG-002 headwater.toml:2:"),
@@ -118,54 +146,95 @@ BAD_CONFIGURATIONS: dict[str, tuple[str, tuple[str, ...], dict[str, str], str]] 
 }
 
 
+PRINTING = (
+    f"{HEAD}print('loading')\n@headwater.view\ndef a(spark):\n    print('hello')\n    return spark.nothing\n"
+)
+ONE = {"v_sql": "-- headwater: table\nSELECT 1 AS x"}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A build without Java: the folder of its project, and its end."""
+
+    folder: Path
+    end: Finished
+
+
+@pytest.fixture(scope="module")
+def ended(headwaters: RunMany, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+    """How builds end that do not come to need Spark, each of a project of its own."""
+    place = tmp_path_factory.mktemp("projects")
+    asked: dict[str, dict[str, Any]] = {}
+
+    def ask(case: str, files: dict[str, str], *flags: str, toml: str = "", **more: Any) -> Path:
+        folder = place / case
+        (folder / "views").mkdir(parents=True)
+        (folder / "headwater.toml").write_text(toml)
+        for name, text in files.items():
+            stem, _, kind = name.rpartition("_")
+            (folder / "views" / f"{stem}.{kind}").write_text(text)
+        asked[case] = {"arguments": ("build", ".", *flags), "cwd": folder, **more}
+        return folder
+
+    for case, (files, *_) in BAD_PROJECTS.items():
+        ask(case, files)
+    for case, (toml, flags, variables, _) in BAD_CONFIGURATIONS.items():
+        ask(case, {"v_sql": "SELECT 1"}, *flags, toml=toml, variables=variables)
+    ask("prints", {"v_py": PRINTING}, "--json")
+    ask("a warehouse nobody can make", ONE, "--warehouse", "/proc/headwater")
+    ask("a warehouse that is a file", ONE, "--warehouse", "headwater.toml")
+    ask("no Java", ONE)
+    odd = ask("a name that is no text", {"v_sql": "SELECT 1 AS x"})
+    Path(os.fsdecode(os.fsencode(odd) + b"/views/\xff\xfe.sql")).write_text("SELECT 1")
+    ends = headwaters(**asked)
+    return {case: Ended(place / case, end) for case, end in ends.items()}
+
+
+@pytest.mark.parametrize("case", BAD_PROJECTS)
+def test_bad_definitions_are_one_clear_error_without_spark(ended: dict[str, Ended], case: str) -> None:
+    _, code, error, place = BAD_PROJECTS[case]
+    done = ended[case].end
+    assert done.code == code
+    assert done.err.splitlines()[-2].startswith(f"{error} {place}"), done.err
+    assert done.err.splitlines()[-1].startswith("  ")
+    assert "Traceback" not in done.err
+    assert nothing_was_written(ended[case].folder)
+
+
 @pytest.mark.parametrize("case", BAD_CONFIGURATIONS)
-def test_bad_configuration_exits_with_two(headwater: Run, project_folder: MakeProject, case: str) -> None:
-    text, flags, variables, start = BAD_CONFIGURATIONS[case]
-    folder = project_folder(v_sql="SELECT 1")
-    (folder / "headwater.toml").write_text(text)
-    done = headwater("build", ".", *flags, cwd=folder, **variables)
+def test_bad_configuration_exits_with_two(ended: dict[str, Ended], case: str) -> None:
+    done = ended[case].end
     assert done.code == 2
-    assert done.err.splitlines()[-2].startswith(start), done.err
-    assert nothing_was_written(folder)
+    assert done.err.splitlines()[-2].startswith(BAD_CONFIGURATIONS[case][-1]), done.err
+    assert nothing_was_written(ended[case].folder)
 
 
-def test_what_a_view_prints_stays_out_of_the_json(headwater: Run, project_folder: MakeProject) -> None:
-    view = "@headwater.view\ndef a(spark):\n    print('hello')\n    return spark.nothing\n"
-    text = f"{HEAD}print('loading')\n{view}"
-    done = headwater("build", project_folder(v_py=text), "--json")
+def test_what_a_view_prints_stays_out_of_the_json(ended: dict[str, Ended]) -> None:
+    done = ended["prints"].end
     assert json.loads(done.out)["status"] == "failed"
     assert "loading" in done.err
     assert "hello" in done.err
 
 
-def test_a_file_name_that_is_no_text_is_one_clear_error(headwater: Run, project_folder: MakeProject) -> None:
-    folder = project_folder(v_sql="SELECT 1 AS x")
-    Path(os.fsdecode(os.fsencode(folder) + b"/views/\xff\xfe.sql")).write_text("SELECT 1")
-    done = headwater("build", folder)
+def test_a_file_name_that_is_no_text_is_one_clear_error(ended: dict[str, Ended]) -> None:
+    done = ended["a name that is no text"].end
     assert done.code == 2
     assert done.err.splitlines()[-2].startswith("HW-CONFIG-006")
     assert "\\udcff" in done.err
 
 
-def test_a_warehouse_that_cannot_be_written_stops_before_spark(
-    headwater: Run, project_folder: MakeProject, tmp_path: Path
-) -> None:
-    folder = project_folder(v_sql="-- headwater: table\nSELECT 1 AS x")
-    no_java: dict[str, str | None] = {"PATH": str(tmp_path), "JAVA_HOME": None}
-    for place in ("/proc/headwater", str(folder / "headwater.toml")):
-        done = headwater("build", folder, "--warehouse", place, **no_java)
-        assert done.code == 1
-        assert done.err.splitlines()[-2].startswith("HW-RUN-001"), done.err
+@pytest.mark.parametrize("case", ["a warehouse nobody can make", "a warehouse that is a file"])
+def test_a_warehouse_that_cannot_be_written_stops_before_spark(ended: dict[str, Ended], case: str) -> None:
+    done = ended[case].end
+    assert done.code == 1
+    assert done.err.splitlines()[-2].startswith("HW-RUN-001"), done.err
 
 
-def test_without_java_the_first_build_says_what_to_install(
-    headwater: Run, project_folder: MakeProject, tmp_path: Path
-) -> None:
-    folder = project_folder(v_sql="-- headwater: table\nSELECT 1 AS x")
-    done = headwater("build", folder, PATH=str(tmp_path), JAVA_HOME=None)
+def test_without_java_the_first_build_says_what_to_install(ended: dict[str, Ended]) -> None:
+    done = ended["no Java"].end
     assert done.code == 1
     assert done.err.splitlines()[-2].startswith("HW-RUNTIME-001")
-    assert nothing_was_written(folder)
+    assert nothing_was_written(ended["no Java"].folder)
 
 
 def test_ctrl_c_stops_in_order(project_folder: MakeProject) -> None:
@@ -189,9 +258,12 @@ def test_ctrl_c_stops_in_order(project_folder: MakeProject) -> None:
     assert nothing_was_written(folder)
 
 
-def test_what_only_spark_can_find_is_one_clear_error_too(headwater: Run, project_folder: MakeProject) -> None:
+@pytest.mark.usefixtures("runtime")
+def test_what_only_spark_can_find_is_one_clear_error_too(
+    headwater_here: Run, project_folder: MakeProject
+) -> None:
     folder = project_folder(a_sql="SELECT * FROM b", b_sql="SELECT 1 AS x FROM\n)")
-    done = headwater("build", ".", cwd=folder)
+    done = headwater_here("build", ".", cwd=folder)
     assert done.code == 1
     assert done.err.splitlines()[-2].startswith("HW-PLAN-004 views/b.sql:2:"), done.err
     assert len([line for line in done.err.splitlines() if line.startswith("HW-")]) == 1
@@ -200,12 +272,15 @@ def test_what_only_spark_can_find_is_one_clear_error_too(headwater: Run, project
     assert nothing_was_written(folder)
 
 
-def test_a_repository_becomes_a_code_graph_that_can_be_asked(headwater: Run, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("runtime")
+def test_a_repository_becomes_a_code_graph_that_can_be_asked(
+    headwater_here: Run, headwaters: RunMany, tmp_path: Path
+) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
     (folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
     (folder / "headwater.toml").touch()
-    built = headwater("build", folder, "--graph", "--no-color", "--set", "driver_memory=1g")
+    built = headwater_here("build", folder, "--graph", "--no-color", *SMALL)
     assert built.code == 0, built.err
     *_, summary, hint = built.out.splitlines()
     assert summary == "The code graph has 1 file, 10 nodes, 11 edges, 0 diagnostics."
@@ -217,8 +292,8 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(headwater: Run, tmp
         "files",
         "nodes",
     ]
-    again = headwater("build", folder, "--graph", "--no-color", PATH=str(tmp_path), JAVA_HOME=None)
+    again = headwaters(again={"arguments": ("build", folder, "--graph", "--no-color")})["again"]
     assert again.out.startswith("Nothing to do: 5 views, 1 source, 5 tables are as run ")
-    asked = headwater(*shlex.split(hint.removeprefix("Next: headwater ")), "--json")
+    asked = headwater_here(*shlex.split(hint.removeprefix("Next: headwater ")), "--json", *SMALL)
     assert asked.code == 0, asked.err
     assert {"node_kind": "FUNCTION", "count(1)": 1} in json.loads(asked.out)["rows"]

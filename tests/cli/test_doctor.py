@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -12,8 +14,10 @@ if TYPE_CHECKING:
 Run = Callable[..., "Finished"]
 
 
-def test_doctor_reports_capabilities_versions_and_jars(headwater: Run, tmp_path: Path) -> None:
-    done = headwater("doctor", "--json", "--set", "driver_memory=1g", "--master", "local[2]", cwd=tmp_path)
+@pytest.mark.usefixtures("runtime")
+def test_doctor_reports_capabilities_versions_and_jars(headwater_here: Run, tmp_path: Path) -> None:
+    asked = ("doctor", "--json", "--set", "driver_memory=1g", "--master", "local[2]")
+    done = headwater_here(*asked, cwd=tmp_path)
     assert done.code == 0, done.err
     document = json.loads(done.out)
     assert document["schema_version"] == 1

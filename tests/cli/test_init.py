@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headwater.runtime import SessionRuntime
 
 Run = Callable[..., "Finished"]
+RunMany = Callable[..., dict[str, "Finished"]]
 
 
 def test_what_init_writes_builds_as_it_is(headwater: Run, tmp_path: Path, runtime: SessionRuntime) -> None:
@@ -29,23 +30,27 @@ def test_what_init_writes_builds_as_it_is(headwater: Run, tmp_path: Path, runtim
     assert {row["visitor"]: row["seconds"] for row in rows} == {"ada": 60, "ben": 7, "cleo": 95}
 
 
-def test_nothing_is_written_over(headwater: Run, tmp_path: Path) -> None:
+def test_nothing_is_written_over(headwaters: RunMany, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    for target in (tmp_path, tmp_path / "mine.txt"):
-        done = headwater("init", target)
-        assert done.code == 2
-        assert done.err.startswith("HW-CONFIG-007")
+    ends = headwaters(
+        folder={"arguments": ("init", tmp_path)}, file={"arguments": ("init", tmp_path / "mine.txt")}
+    )
+    for target, done in ends.items():
+        assert done.code == 2, target
+        assert done.err.startswith("HW-CONFIG-007"), target
     assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_json_lists_the_files(headwater: Run, tmp_path: Path) -> None:
-    done = headwater("init", "--json", tmp_path / "new")
-    document = json.loads(done.out)
+def test_json_lists_the_files_and_what_cannot_be_made_is_a_typed_error(
+    headwaters: RunMany, tmp_path: Path
+) -> None:
+    ends = headwaters(
+        new={"arguments": ("init", "--json", tmp_path / "new")},
+        proc={"arguments": ("init", "/proc/headwater")},
+    )
+    document = json.loads(ends["new"].out)
+    assert document["files"]
     assert all((tmp_path / "new" / name).is_file() for name in document["files"])
-
-
-def test_a_folder_that_cannot_be_made_is_a_typed_error(headwater: Run) -> None:
-    done = headwater("init", "/proc/headwater")
-    assert done.code == 2
-    assert done.err.startswith("HW-CONFIG-003")
+    assert ends["proc"].code == 2
+    assert ends["proc"].err.startswith("HW-CONFIG-003")

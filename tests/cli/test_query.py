@@ -1,4 +1,4 @@
-"""`headwater query` from outside, over the example, each query a process of its own."""
+"""`headwater query` from outside, over the example."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pty
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,26 +17,22 @@ import pyarrow as pa
 import pytest
 import typer
 
-import headwater as library
 from headwater.cli.query import Format, query
 
 if TYPE_CHECKING:
-    from conftest import Finished
+    from conftest import BuiltExample, Finished
     from headwater.runtime import SessionRuntime
 
 Run = Callable[..., "Finished"]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "orders"
+RunMany = Callable[..., dict[str, "Finished"]]
 BY_COUNTRY = "SELECT country, orders FROM revenue_by_country ORDER BY country"
 SMALL = ("--set", "driver_memory=1g")
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Path:
-    folder = tmp_path_factory.mktemp("built") / "orders"
-    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".headwater", "__pycache__"))
-    settings = {"master": runtime.profile.master, "driver_memory": runtime.profile.driver_memory}
-    assert library.open(folder, settings=settings).build().status == "done"
-    return folder
+@pytest.fixture
+def built(built_example: BuiltExample, runtime: SessionRuntime) -> Path:
+    assert runtime.profile.driver_memory == "1g"
+    return built_example.folder
 
 
 def test_a_table_a_view_and_a_source_are_shown(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,20 +45,33 @@ def test_a_table_a_view_and_a_source_are_shown(built: Path, capsys: pytest.Captu
     assert lines[-1] == "5 rows"
 
 
-def test_json_is_one_document_and_the_query_may_come_from_stdin(built: Path) -> None:
+def test_a_process_of_its_own_answers_in_one_document_what_comes_from_stdin(built: Path) -> None:
     command = [str(Path(sys.executable).parent / "headwater"), "query", "-", "--json", "--quiet", *SMALL]
     environment = {**os.environ, "HEADWATER_ARCHIVE": "off"}
     done = subprocess.run(
-        command, cwd=built, env=environment, input=BY_COUNTRY.encode(), capture_output=True, check=False
+        command, cwd=built, env=environment, input=b"SELECT 1 AS one", capture_output=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    document = json.loads(done.stdout)
+    assert json.loads(done.stdout)["rows"] == [{"one": 1}]
+
+
+def test_json_is_one_document(headwater_here: Run, built: Path) -> None:
+    done = headwater_here("query", BY_COUNTRY, "--json", "--quiet", *SMALL, cwd=built)
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
     assert document["schema_version"] == 1
     assert document["columns"] == [
         {"name": "country", "type": "string"},
         {"name": "orders", "type": "bigint"},
     ]
     assert document["rows"][0] == {"country": "BR", "orders": 192}
+
+
+def test_the_shares_of_the_example_are_shares_of_the_whole(headwater_here: Run, built: Path) -> None:
+    sql = "SELECT country, share FROM revenue_by_country ORDER BY country"
+    rows = json.loads(headwater_here("query", sql, "--json", *SMALL, cwd=built).out)["rows"]
+    assert [row["country"] for row in rows] == ["BR", "DE", "FR", "JP", "US"]
+    assert abs(sum(float(row["share"]) for row in rows) - 1) < 1e-4
 
 
 def test_csv_keeps_to_the_limit(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -116,28 +124,23 @@ def test_arrow_to_a_terminal_is_refused(built: Path) -> None:
     assert "HW-USAGE-001 Arrow is binary and stdout is a terminal" in done.stderr.decode()
 
 
-def test_a_command_is_refused_in_words_and_in_json(headwater: Run, built: Path) -> None:
-    done = headwater("query", "DROP TABLE revenue_by_country", built, "--json", *SMALL)
+def test_a_command_is_refused_in_words_and_in_json(headwater_here: Run, built: Path) -> None:
+    done = headwater_here("query", "DROP TABLE revenue_by_country", built, "--json", *SMALL)
     assert done.code == 1
     assert json.loads(done.out)["error"]["code"] == "HW-QUERY-001"
     assert "HW-QUERY-001 a query reads the project's names and does nothing else; this one has" in done.err
     assert "Write one SELECT" in done.err
 
 
-def test_wrong_usage_needs_no_spark(headwater: Run, tmp_path: Path, built: Path) -> None:
-    no_java: dict[str, str | None] = {"PATH": str(tmp_path), "JAVA_HOME": None}
-    two = headwater("query", "SELECT 1", built, "--json", "--format", "csv", **no_java)
-    assert (two.code, "two forms" in two.err) == (2, True)
-    nowhere = headwater("query", "SELECT 1", tmp_path, **no_java)
-    assert (nowhere.code, nowhere.err.split()[0]) == (2, "HW-CONFIG-005")
-    unknown = headwater("query", "SELECT 1", built, "--format", "xml", **no_java)
-    assert (unknown.code, unknown.err.split()[0]) == (2, "HW-USAGE-001")
-    missing = headwater("query", **no_java)
-    assert (missing.code, missing.err.split()[0]) == (2, "HW-USAGE-001")
-
-
-def test_help_has_an_example(headwater: Run) -> None:
-    done = headwater("query", "--help")
-    assert done.code == 0
-    assert "Example:" in done.out
-    assert "DESCRIBE FUNCTION" in done.out
+def test_wrong_usage_needs_no_spark(headwaters: RunMany, tmp_path: Path, built: Path) -> None:
+    ends = headwaters(
+        two={"arguments": ("query", "SELECT 1", built, "--json", "--format", "csv")},
+        nowhere={"arguments": ("query", "SELECT 1", tmp_path)},
+        unknown={"arguments": ("query", "SELECT 1", built, "--format", "xml")},
+        missing={"arguments": ("query",)},
+    )
+    assert {name: done.code for name, done in ends.items()} == dict.fromkeys(ends, 2)
+    assert "two forms" in ends["two"].err
+    assert ends["nowhere"].err.split()[0] == "HW-CONFIG-005"
+    assert ends["unknown"].err.split()[0] == "HW-USAGE-001"
+    assert ends["missing"].err.split()[0] == "HW-USAGE-001"

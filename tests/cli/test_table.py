@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from headwater.cli.table import table
 from headwater.delta import CommitNote
+from headwater.delta.content import digest_rows
 from headwater.errors import HeadwaterError, InvalidSetting, ScanNotResolved, WrongUsage
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession, SessionRuntime
 
 Run = Callable[..., "Finished"]
+RunMany = Callable[..., dict[str, "Finished"]]
 SMALL = ("--master", "local[2]", "--set", "driver_memory=1g")
-NO_JAVA: dict[str, str | None] = {"PATH": "/nonexistent", "JAVA_HOME": None}
+Ends = dict[str, "Finished"]
+COMMANDS = [(), ("snapshot",), ("history",), ("files",), ("verify",)]
 NOTE = CommitNote(pipeline="shop", table="sales", run_id="R1", task_key="K1", mutation_id="M1")
 CREATE = """
 CREATE TABLE delta.`{path}` (
@@ -95,6 +98,44 @@ def lake(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> P
 def sales(lake: Path, tmp_path: Path) -> Path:
     """A copy that may be damaged."""
     return Path(shutil.copytree(lake / "sales", tmp_path / "sales"))
+
+
+@pytest.fixture(scope="module")
+def shop(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose warehouse has `sales`."""
+    project = tmp_path_factory.mktemp("projects") / "shop"
+    shutil.copytree(lake / "sales", project / ".headwater" / "tables" / "sales")
+    (project / "headwater.toml").write_text("")
+    return project
+
+
+@pytest.fixture(scope="module")
+def without_java(
+    headwaters: RunMany, lake: Path, shop: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Ends:
+    """How commands end in a process that has no Java."""
+    empty = tmp_path_factory.mktemp("empty")
+    sales, named = lake / "sales", ("history", "SALES", "--json")
+    asked: dict[str, tuple[Path, tuple[str | Path, ...]]] = {
+        "history": (lake, ("history", "sales")),
+        "history as json": (empty, ("history", sales, "--json", "--limit", "0")),
+        "in the project": (shop, named),
+        "with the project": (empty, (*named, "--project", shop)),
+        "with the warehouse": (shop, (*named, "--warehouse", shop / ".headwater")),
+        "a wrong name": (shop, ("snapshot", "sale")),
+        "a folder": (empty, ("snapshot", empty)),
+        "no name": (empty, ("snapshot", "nowhere")),
+        "no path": (empty, ("snapshot", "./nowhere")),
+        "no project": (empty, ("snapshot", "x", "--project", empty / "no")),
+        "a warehouse without it": (empty, ("verify", "sales", "--warehouse", empty)),
+        "no version": (empty, ("files", sales, "--version", "9", "--json")),
+        "too early": (empty, ("snapshot", sales, "--timestamp", "1999-12-31")),
+        "far away": (empty, ("history", "s3a://bucket/sales")),
+        **{f"help {command}": (empty, (*command, "--help")) for command in COMMANDS},
+    }
+    return headwaters(
+        **{name: {"arguments": ("table", *arguments), "cwd": cwd} for name, (cwd, arguments) in asked.items()}
+    )
 
 
 @pytest.fixture
@@ -186,16 +227,15 @@ def test_progress_goes_to_stderr_and_quiet_says_nothing(lake: Path) -> None:
 # --- history -------------------------------------------------------------------------------------------
 
 
-def test_history_is_told_without_java(headwater: Run, lake: Path, snapshot: SnapshotAssertion) -> None:
-    done = headwater("table", "history", "sales", cwd=lake, NO_COLOR="1", **NO_JAVA)
+def test_history_is_told_without_java(without_java: Ends, lake: Path, snapshot: SnapshotAssertion) -> None:
+    done = without_java["history"]
     assert (done.code, done.err) == (0, "")
     assert plain(done.out, lake) == snapshot
     assert "hush" not in done.out
 
 
-def test_history_as_json_is_newest_first(headwater: Run, lake: Path) -> None:
-    done = headwater("table", "history", lake / "sales", "--json", "--limit", "0", **NO_JAVA)
-    document = json.loads(done.out)
+def test_history_as_json_is_newest_first(without_java: Ends, lake: Path) -> None:
+    document = json.loads(without_java["history as json"].out)
     assert document["table_uri"] == (lake / "sales").as_uri()
     commits = document["commits"]
     assert [each["version"] for each in commits] == [3, 2, 1, 0]
@@ -307,6 +347,7 @@ def test_a_table_without_statistics_is_whole_with_a_doubt(session: RunSession, t
     assert words == (
         f"Whole: version 0 of {path}, 3 rows in 1 file, all read. "
         "The log does not say how many rows 1 file should have.\n"
+        f"Content: {digest_rows(session.spark.range(3)).text}\n"
     )
     assert document_of("snapshot", path)["rows"] is None
     assert ["rows", "unknown"] in [line.split() for line in run("snapshot", path).stdout.splitlines()]
@@ -340,9 +381,9 @@ def test_a_deleted_and_a_truncated_file_are_named(sales: Path) -> None:
     assert advice.startswith("  Do not trust reads of it; ")
 
 
-def test_the_command_itself_exits_with_1_and_one_document(headwater: Run, sales: Path) -> None:
+def test_the_command_itself_exits_with_1_and_one_document(headwater_here: Run, sales: Path) -> None:
     data_file(sales).unlink()
-    done = headwater("table", "verify", sales, "--json", "--quiet", *SMALL)
+    done = headwater_here("table", "verify", sales, "--json", "--quiet", *SMALL)
     assert done.code == 1
     assert json.loads(done.out)["status"] == "failed"
     assert [line.split()[0] for line in done.err.splitlines()] == ["HW-DELTA-017", "Do"]
@@ -351,39 +392,36 @@ def test_the_command_itself_exits_with_1_and_one_document(headwater: Run, sales:
 # --- names, and what cannot be -------------------------------------------------------------------------
 
 
-def test_a_name_of_the_project_is_found_from_anywhere(headwater: Run, lake: Path, tmp_path: Path) -> None:
-    project, elsewhere = tmp_path / "shop", tmp_path / "elsewhere"
-    stored = project / ".headwater" / "tables" / "sales"
-    shutil.copytree(lake / "sales", stored)
-    (project / "headwater.toml").write_text("")
-    elsewhere.mkdir()
-    asked = ("table", "history", "SALES", "--json")
-    for done in (
-        headwater(*asked, cwd=project, **NO_JAVA),
-        headwater(*asked, "--project", project, cwd=elsewhere, **NO_JAVA),
-        headwater(*asked, "--warehouse", project / ".headwater", cwd=project, **NO_JAVA),
-    ):
-        assert json.loads(done.out)["table_uri"] == stored.as_uri()
-    unknown = headwater("table", "snapshot", "sale", cwd=project, **NO_JAVA)
+@pytest.mark.parametrize("way", ["in the project", "with the project", "with the warehouse"])
+def test_a_name_of_the_project_is_found_from_anywhere(without_java: Ends, shop: Path, way: str) -> None:
+    stored = shop / ".headwater" / "tables" / "sales"
+    assert json.loads(without_java[way].out)["table_uri"] == stored.as_uri()
+
+
+def test_a_name_that_the_project_does_not_have_is_refused_with_a_near_one(without_java: Ends) -> None:
+    unknown = without_java["a wrong name"]
     assert unknown.code == 1
     assert unknown.err.startswith("HW-QUERY-003 there is no 'sale' in what the last run recorded\n")
     assert "Did you mean 'sales'? Known names: sales." in unknown.err
 
 
-def test_what_is_no_table_is_refused_without_java(headwater: Run, lake: Path, tmp_path: Path) -> None:
-    for target in (tmp_path, "nowhere", "./nowhere"):
-        done = headwater("table", "snapshot", target, cwd=tmp_path, **NO_JAVA)
-        assert (done.code, done.err.split()[0]) == (1, "HW-DELTA-001")
-    nowhere = headwater("table", "snapshot", "x", "--project", tmp_path / "no", **NO_JAVA)
-    assert (nowhere.code, nowhere.err.split()[0]) == (2, "HW-CONFIG-005")
-    alone = headwater("table", "verify", "sales", "--warehouse", tmp_path, cwd=tmp_path, **NO_JAVA)
-    assert (alone.code, alone.err.split()[0]) == (1, "HW-DELTA-001")
-    gone = headwater("table", "files", lake / "sales", "--version", "9", "--json", **NO_JAVA)
-    assert (gone.code, json.loads(gone.out)["error"]["code"]) == (3, "HW-DELTA-005")
-    early = headwater("table", "snapshot", lake / "sales", "--timestamp", "1999-12-31", **NO_JAVA)
-    assert (early.code, early.err.split()[0]) == (1, "HW-DELTA-014")
-    remote = headwater("table", "history", "s3a://bucket/sales", **NO_JAVA)
-    assert (remote.code, remote.err.split()[0]) == (1, "HW-DELTA-024")
+NO_TABLES = {
+    "a folder": (1, "HW-DELTA-001"),
+    "no name": (1, "HW-DELTA-001"),
+    "no path": (1, "HW-DELTA-001"),
+    "no project": (2, "HW-CONFIG-005"),
+    "a warehouse without it": (1, "HW-DELTA-001"),
+    "no version": (3, "HW-DELTA-005"),
+    "too early": (1, "HW-DELTA-014"),
+    "far away": (1, "HW-DELTA-024"),
+}
+
+
+@pytest.mark.parametrize("case", NO_TABLES)
+def test_what_is_no_table_is_refused_without_java(without_java: Ends, case: str) -> None:
+    done = without_java[case]
+    found = json.loads(done.out)["error"]["code"] if done.out else done.err.split()[0]
+    assert (done.code, found) == NO_TABLES[case]
 
 
 @pytest.mark.parametrize("command", ["snapshot", "history", "files", "verify"])
@@ -395,9 +433,11 @@ def test_two_versions_and_no_time_at_all_are_wrong_usage(lake: Path, command: st
     assert run(command, lake / "sales", "--version", "-1").exit_code == 2
 
 
-@pytest.mark.parametrize("command", [(), ("snapshot",), ("history",), ("files",), ("verify",)])
-def test_help_shows_an_example(headwater: Run, snapshot: SnapshotAssertion, command: tuple[str, ...]) -> None:
-    done = headwater("table", *command, "--help", NO_COLOR="1")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example(
+    without_java: Ends, snapshot: SnapshotAssertion, command: tuple[str, ...]
+) -> None:
+    done = without_java[f"help {command}"]
     assert (done.code, done.err) == (0, "")
     assert "\n".join(line.rstrip() for line in done.out.splitlines()) == snapshot
     assert "Example" in done.out or not command

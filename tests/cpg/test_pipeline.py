@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -198,20 +199,18 @@ def test_ids_follow_the_published_rules_and_say_what_they_are(
 
 
 def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
-    built: tuple[Project, RunOutcome], folder: Path
+    built: tuple[Project, RunOutcome], folder: Path, tmp_path: Path
 ) -> None:
     _, first = built
-    again = open_graph(folder).build()
-    assert (again.status, again.run_id) == ("unchanged", first.run_id)
-    (folder / "app" / "more.py").write_text("x = 1\n")
-    try:
-        third = open_graph(folder).build()
-        assert {table.name: table.action for table in third.tables} == dict.fromkeys(
-            (*GRAPH_TABLES, "evidence"), "built"
-        )
-    finally:
-        (folder / "app" / "more.py").unlink()
-        open_graph(folder).build()
+    copy = shutil.copytree(folder, tmp_path / folder.name, symlinks=True)
+    for place in (folder, copy):
+        again = open_graph(place).build()
+        assert (again.status, again.run_id) == ("unchanged", first.run_id)
+    (copy / "app" / "more.py").write_text("x = 1\n")
+    third = open_graph(copy).build()
+    assert {table.name: table.action for table in third.tables} == dict.fromkeys(
+        (*GRAPH_TABLES, "evidence"), "built"
+    )
 
 
 def test_the_record_names_no_place_on_this_machine(built: tuple[Project, RunOutcome]) -> None:
@@ -242,7 +241,7 @@ def test_every_process_says_the_same(folder: Path) -> None:
             check=True,
             capture_output=True,
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }
     assert len(said) == 1
 

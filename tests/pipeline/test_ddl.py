@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,14 +36,14 @@ from pyspark.sql.types import (
     VarcharType,
     VariantType,
     YearMonthIntervalType,
-    _parse_datatype_json_string,
 )
 
 from headwater.errors import InvalidDdl
 from headwater.pipeline.ddl import parse_ddl
+from headwater.runtime import ENGINE_EXCEPTIONS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from headwater.runtime import RunSession
 
 _ATOMS: list[DataType] = [
     BinaryType(),
@@ -173,39 +170,19 @@ string collate nope|a int,|a|a b|a-b int|1 int|a int NULL|a int comment 'x' not 
 a int generated always as (b)|a int;|é int|a.b int|`a int|`int`|2d int|a$ int|{}|"int"|array<int>>
 """.strip("\n")
 
-_ASK_SPARK = """
-import json, sys
-from pyspark.sql import SparkSession
-from pyspark.sql.types import _parse_datatype_string
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-spark.sparkContext.setLogLevel("OFF")
-answers = {}
-for ddl in json.load(open(sys.argv[1])):
-    try:
-        answers[ddl] = _parse_datatype_string(ddl).json()
-    except Exception:
-        answers[ddl] = None
-json.dump(answers, open(sys.argv[2], "w"))
-"""
 
-
-def test_sparks_own_parser_says_the_same(tmp_path: Path) -> None:
+def test_sparks_own_parser_says_the_same(session: RunSession) -> None:
     strings = [each for line in _STRINGS.splitlines() for each in line.split("|")]
-    asked, answered = tmp_path / "asked.json", tmp_path / "answered.json"
-    asked.write_text(json.dumps(strings))
-    subprocess.run(
-        [sys.executable, "-c", _ASK_SPARK, str(asked), str(answered)],
-        check=True,
-        capture_output=True,
-        timeout=120,
-        cwd=tmp_path,
-    )
-    answers: dict[str, str | None] = json.loads(answered.read_text())
+    answers = {ddl: _sparks(session, ddl) for ddl in strings}
     assert len(answers) > 110
-    assert {ddl: _ours(ddl) for ddl in answers} == {
-        ddl: None if answer is None else _parse_datatype_json_string(answer)
-        for ddl, answer in answers.items()
-    }
+    assert {ddl: _ours(ddl) for ddl in answers} == answers
+
+
+def _sparks(session: RunSession, ddl: str) -> DataType | None:
+    try:
+        return session.spark.sparkContext._parse_ddl(ddl)  # pyright: ignore[reportAttributeAccessIssue]
+    except ENGINE_EXCEPTIONS:
+        return None
 
 
 def _ours(ddl: str) -> DataType | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,17 +27,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from headwater.run import RunOutcome
-    from headwater.runtime import RunSession
+    from headwater.runtime import RunSession, SessionRuntime
 
 
-@pytest.fixture
-def lake(session: RunSession, tmp_path: Path) -> Path:
-    """A table with two versions of rows: ids 0 to 2, then 0 to 5."""
-    table = tmp_path / "lake" / "orders"
-    rows = session.spark.range(3).selectExpr("id", "CAST(id AS STRING) AS amount")
-    rows.coalesce(1).write.format("delta").save(str(table))
-    more = session.spark.range(3, 6).selectExpr("id", "CAST(id AS STRING) AS amount")
-    more.coalesce(1).write.format("delta").mode("append").save(str(table))
+@pytest.fixture(scope="module")
+def lake(runtime: SessionRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table with two versions of rows: ids 0 to 2, then 0 to 5; a test that writes to it takes a copy."""
+    table = tmp_path_factory.mktemp("lake") / "orders"
+    with runtime.checkout() as session:
+        rows = session.spark.range(3).selectExpr("id", "CAST(id AS STRING) AS amount")
+        rows.coalesce(1).write.format("delta").save(str(table))
+        more = session.spark.range(3, 6).selectExpr("id", "CAST(id AS STRING) AS amount")
+        more.coalesce(1).write.format("delta").mode("append").save(str(table))
     return table
 
 
@@ -96,14 +98,14 @@ def test_columns_defaults_and_casts_are_read_and_recorded(
 
 
 def test_a_version_that_is_named_stays(
-    project_folder: Callable[..., Path], lake: Path, session: RunSession
+    project_folder: Callable[..., Path], lake: Path, session: RunSession, tmp_path: Path
 ) -> None:
-    folder = project(project_folder, f'headwater.source("orders", path="{lake}", version=0)')
+    table = shutil.copytree(lake, tmp_path / "orders")
+    folder = project(project_folder, f'headwater.source("orders", path="{table}", version=0)')
     built(folder)
     assert len(rows_of(folder)) == 3
-    session.spark.range(9, 10).selectExpr("id", "'x' AS amount").write.format("delta").mode("append").save(
-        str(lake)
-    )
+    one = session.spark.range(9, 10).selectExpr("id", "'x' AS amount")
+    one.write.format("delta").mode("append").save(str(table))
     assert Project(folder).build().status == "unchanged"
 
 

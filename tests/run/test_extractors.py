@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import headwater
-from headwater.artifacts import read_manifest
+from headwater.artifacts import last_manifest
 from headwater.delta import find_head
 from headwater.errors import InvalidSetting, NotInAView, SourceChanged, SourceUnreadable
 
@@ -30,15 +31,19 @@ def counts(path, content):
         raise ValueError("no")
     return {"words": count(content.decode()), "letters": sorted(set(content.decode()))}
 
-@headwater.table
+@headwater.view
 def longest(counts):
     return counts.where("words > 1").select("path", "words")
 """
 
 
-@pytest.fixture
-def folder(project_folder: MakeProject) -> Path:
-    made = project_folder(v_py=VIEWS)
+@pytest.fixture(scope="module")
+def unbuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project before its first build; tests copy it."""
+    made = tmp_path_factory.mktemp("new") / "small"
+    (made / "views").mkdir(parents=True)
+    (made / "headwater.toml").write_text('[project]\nname = "small"\n')
+    (made / "views" / "v.py").write_text(VIEWS)
     (made / "counting.py").write_text("def count(text):\n    return len(text.split())\n")
     (made / "data" / "deep").mkdir(parents=True)
     (made / "data" / "a.txt").write_text("one two")
@@ -46,6 +51,20 @@ def folder(project_folder: MakeProject) -> Path:
     (made / "data" / "bad.txt").write_text("!")
     (made / "data" / "large.txt").write_text("x" * 101)
     (made / "data" / "other.csv").write_text("1,2")
+    return made
+
+
+@pytest.fixture
+def folder(unbuilt: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(unbuilt, tmp_path / "small")
+
+
+@pytest.fixture(scope="module")
+def built(unbuilt: Path, runtime: SessionRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after its first build; tests that change it take a copy."""
+    assert runtime.profile.master == "local[2]"
+    made = shutil.copytree(unbuilt, tmp_path_factory.mktemp("built") / "small")
+    build(made)
     return made
 
 
@@ -59,10 +78,9 @@ def actions(outcome: RunOutcome) -> dict[str, str]:
     return {table.name: table.reason if table.action == "built" else "skipped" for table in outcome.tables}
 
 
-def test_each_file_is_a_row_whatever_becomes_of_it(folder: Path, runtime: SessionRuntime) -> None:
-    build(folder)
+def test_each_file_is_a_row_whatever_becomes_of_it(built: Path, runtime: SessionRuntime) -> None:
     with runtime.checkout() as session:
-        frame = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "counts"))
+        frame = session.spark.read.format("delta").load(str(built / ".headwater" / "tables" / "counts"))
         rows = {row["path"]: row for row in frame.collect()}
         columns = ["path", "size_bytes", "content_sha256", "skip_reason", "extract_error", "words", "letters"]
         assert frame.columns == columns
@@ -72,8 +90,12 @@ def test_each_file_is_a_row_whatever_becomes_of_it(folder: Path, runtime: Sessio
     assert rows["large.txt"]["skip_reason"] == "it has more than 100 bytes"
 
 
-def test_it_runs_again_for_another_file_content_or_function_and_for_nothing_else(folder: Path) -> None:
-    first = build(folder)
+def test_it_runs_again_for_another_file_content_or_function_and_for_nothing_else(
+    built: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(built, tmp_path / "small")
+    first = last_manifest(folder / ".headwater")
+    assert first is not None
     assert headwater.open(folder, settings=SETTINGS).build().run_id == first.run_id
     (folder / "data" / "other.csv").write_text("3,4")
     assert build(folder).status == "unchanged"
@@ -88,8 +110,9 @@ def test_it_runs_again_for_another_file_content_or_function_and_for_nothing_else
     assert actions(build(folder))["counts"] == "its definition changed"
 
 
-def test_the_record_lists_files_and_why_some_were_left_out(folder: Path) -> None:
-    manifest = read_manifest(build(folder).manifest)
+def test_the_record_lists_files_and_why_some_were_left_out(built: Path) -> None:
+    manifest = last_manifest(built / ".headwater")
+    assert manifest is not None
     (source,) = [each for each in manifest.sources if each.name == "texts"]
     assert source.kind == "files"
     assert {each.path: each.skip_reason for each in source.files} == {
@@ -120,12 +143,11 @@ def test_a_file_that_changes_while_the_run_goes_on_ends_it_and_the_next_build_is
         assert frame.where("path = 'a.txt'").collect()[0]["words"] == 2
 
 
-def test_a_query_shows_the_files_and_no_place_on_this_machine(folder: Path) -> None:
-    build(folder)
-    with headwater.open(folder, settings=SETTINGS).query("SELECT * FROM texts ORDER BY path") as result:
+def test_a_query_shows_the_files_and_no_place_on_this_machine(built: Path) -> None:
+    with headwater.open(built, settings=SETTINGS).query("SELECT * FROM texts ORDER BY path") as result:
         rows = result.read_all().to_pylist()
     assert [row["path"] for row in rows] == ["a.txt", "bad.txt", "deep/b.txt", "large.txt"]
-    assert str(folder) not in str(rows)
+    assert str(built) not in str(rows)
 
 
 @pytest.mark.parametrize(

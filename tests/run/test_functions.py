@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,11 +37,22 @@ def longer(names):
 """
 
 
-@pytest.fixture
-def folder(project_folder: MakeProject) -> Path:
-    folder = project_folder(v_py=VIEWS)
+@pytest.fixture(scope="module")
+def built(runtime: SessionRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after its first build; tests that change it take a copy."""
+    assert runtime.profile.is_local
+    folder = tmp_path_factory.mktemp("built") / "small"
+    (folder / "views").mkdir(parents=True)
+    (folder / "headwater.toml").write_text('[project]\nname = "small"\n')
+    (folder / "views" / "v.py").write_text(VIEWS)
     (folder / "words.py").write_text("END = '!'\ndef shout(word):\n    return word.upper() + END\n")
+    build(folder)
     return folder
+
+
+@pytest.fixture
+def copy(built: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(built, tmp_path / "small")
 
 
 def build(folder: Path) -> RunOutcome:
@@ -55,31 +67,28 @@ def values(runtime: SessionRuntime, folder: Path, table: str, column: str) -> li
         return sorted(row[column] for row in frame.collect())
 
 
-def test_functions_of_the_project_run_in_workers(folder: Path, runtime: SessionRuntime) -> None:
-    build(folder)
-    assert values(runtime, folder, "loud", "name") == ["ADA!", "BEA!"]
-    assert values(runtime, folder, "longer", "n") == [3, 3]
-    assert build(folder).status == "unchanged"
+def test_functions_of_the_project_run_in_workers(built: Path, runtime: SessionRuntime) -> None:
+    assert values(runtime, built, "loud", "name") == ["ADA!", "BEA!"]
+    assert values(runtime, built, "longer", "n") == [3, 3]
+    assert build(built).status == "unchanged"
 
 
 @pytest.mark.parametrize(
     ("old", "new"), [("word.upper() + END", "word.upper() + END * 2"), ("END = '!'", "END = '!!'")]
 )
-def test_an_edited_helper_is_noticed(folder: Path, runtime: SessionRuntime, old: str, new: str) -> None:
+def test_an_edited_helper_is_noticed(copy: Path, runtime: SessionRuntime, old: str, new: str) -> None:
     """Pickled by reference, the function would look the same; its code and what it names are what counts."""
-    build(folder)
-    words = folder / "words.py"
+    words = copy / "words.py"
     words.write_text(words.read_text().replace(old, new))
-    outcome = build(folder)
+    outcome = build(copy)
     assert {table.name: table.action for table in outcome.tables} == {"loud": "built", "longer": "skipped"}
-    assert values(runtime, folder, "loud", "name") == ["ADA!!", "BEA!!"]
+    assert values(runtime, copy, "loud", "name") == ["ADA!!", "BEA!!"]
 
 
-def test_a_function_that_fails_at_work_names_its_line(folder: Path, runtime: SessionRuntime) -> None:
-    assert runtime.profile.is_local
-    words = folder / "words.py"
+def test_a_function_that_fails_at_work_names_its_line(copy: Path) -> None:
+    words = copy / "words.py"
     words.write_text("def shout(word):\n    return word.upper() + 3\n")
-    outcome = headwater.open(folder, settings=SETTINGS).build()
+    outcome = headwater.open(copy, settings=SETTINGS).build()
     assert outcome.error is not None
     assert outcome.error.origin is not None
     assert (Path(outcome.error.origin.path).name, outcome.error.origin.line) == ("words.py", 2)
