@@ -9,12 +9,13 @@ Not here: reading; and where the dataset is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from headwater.errors import InvalidSetting
+from headwater.given import expressions, flag, number, text, texts
 
 if TYPE_CHECKING:
     from headwater.digest import Plain
@@ -25,44 +26,6 @@ DELTA_NATIVE = "delta_native"
 DELTA_AS_FILES = "delta_as_files"
 SNAPSHOT_CHANGES = "snapshot_changes"
 DEGRADED_PROVIDERS = (DELTA_AS_FILES, SNAPSHOT_CHANGES)
-
-
-def _check_version(key: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidSetting(key=key, value=repr(value), expected="a whole number, zero or above")
-
-
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidSetting(key=key, value=repr(value), expected="a text")
-    return value
-
-
-def _texts(key: str, value: object) -> tuple[str, ...]:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    texts = tuple(cast("Sequence[object]", value)) if is_list else (None,)
-    if not all(isinstance(each, str) and each for each in texts):
-        raise InvalidSetting(key=key, value=repr(cast("object", value)), expected="a list of texts")
-    return cast("tuple[str, ...]", texts)
-
-
-def _expressions(key: str, value: object) -> tuple[tuple[str, str], ...]:
-    """A mapping, as people write it, or pairs, as it is recorded."""
-    try:
-        found = dict(cast("Mapping[str, object]", value))
-    except (TypeError, ValueError):
-        raise InvalidSetting(key=key, value=repr(value), expected="names with SQL expressions") from None
-    return tuple((_text(key, name), _text(key, expression)) for name, expression in found.items())
-
-
-def _check_names(key: str, pairs: tuple[tuple[str, str], ...]) -> None:
-    seen: set[str] = set()
-    for name, expression in pairs:
-        if not name or name.casefold() in seen:
-            raise InvalidSetting(key=key, value=f"{name!r} twice or empty", expected="each name once")
-        if not expression.strip():
-            raise InvalidSetting(key=key, value=f"{name!r} without an expression", expected="SQL")
-        seen.add(name.casefold())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +39,9 @@ class FeatureGate:
 
     def __post_init__(self) -> None:
         for key in ("min_reader_version", "min_writer_version"):
-            _check_version(key, getattr(self, key))
+            number(key, getattr(self, key))
         for key in ("required_reader_features", "required_writer_features"):
-            texts = _texts(key, getattr(self, key))
-            object.__setattr__(self, key, tuple(sorted(set(texts))))
+            object.__setattr__(self, key, tuple(sorted(set(texts(key, getattr(self, key))))))
 
     def merged(self, other: FeatureGate) -> FeatureGate:
         """The gate that lets through what both let through."""
@@ -121,7 +83,7 @@ class CdfWindow:
             )
         for key in ("starting_version", "ending_version"):
             if getattr(self, key) is not None:
-                _check_version(key, getattr(self, key))
+                number(key, getattr(self, key))
         for key in ("starting_timestamp", "ending_timestamp"):
             if getattr(self, key) is not None:
                 milliseconds_of(getattr(self, key), key)
@@ -175,7 +137,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if self.version is not None:
-            _check_version("version", self.version)
+            number("version", self.version)
         if self.timestamp is not None:
             milliseconds_of(self.timestamp)
         if self.version is not None and self.timestamp is not None:
@@ -183,10 +145,9 @@ class ReadOptions:
         if self.changes is not None:
             _check_plain_changes(self)
         if self.files is not None:
-            object.__setattr__(self, "files", tuple(sorted(set(_texts("files", self.files)))))
+            object.__setattr__(self, "files", tuple(sorted(set(texts("files", self.files)))))
         for key in ("columns", "defaults"):
-            object.__setattr__(self, key, _expressions(key, getattr(self, key)))
-            _check_names(key, getattr(self, key))
+            object.__setattr__(self, key, expressions(key, getattr(self, key)))
 
     @property
     def is_plain(self) -> bool:
@@ -259,33 +220,22 @@ def _frozen(value: Any) -> Any:
 
 def _moment(key: str, value: object) -> str:
     """A time as text; TOML has times of its own."""
-    return value.isoformat() if isinstance(value, date) else _text(key, value)
-
-
-def _flag(key: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidSetting(key=key, value=repr(value), expected="true or false")
-    return value
-
-
-def _number(key: str, value: object) -> int:
-    _check_version(key, value)
-    return cast("int", value)
+    return value.isoformat() if isinstance(value, date) else text(key, value)
 
 
 _V = TypeVar("_V", FeatureGate, CdfWindow)
 _TAKES: Mapping[str, Callable[[str, object], object]] = {
-    "version": _number,
+    "version": number,
     "timestamp": _moment,
     "gate": feature_gate_of,
     "changes": lambda key, value: _fields_of(CdfWindow, key, value),
-    "require_change_feed": _flag,
-    "columns": _expressions,
-    "defaults": _expressions,
-    "schema": _text,
-    "files": _texts,
-    "file_column": _text,
-    "pushdown": _flag,
+    "require_change_feed": flag,
+    "columns": expressions,
+    "defaults": expressions,
+    "schema": text,
+    "files": texts,
+    "file_column": text,
+    "pushdown": flag,
 }
 
 

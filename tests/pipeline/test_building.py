@@ -20,6 +20,7 @@ from headwater.errors import (
     Cycle,
     FunctionNotIdentifiable,
     HeadwaterError,
+    InvalidSetting,
     NotAFrame,
     NotInAView,
     UnknownSetting,
@@ -37,6 +38,7 @@ from headwater.pipeline import (
     open_definitions,
     read_project,
 )
+from headwater.policies import WritePolicy
 
 MakeProject = Callable[..., Path]
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"
@@ -187,6 +189,94 @@ def test_a_function_alone_can_be_built() -> None:
     assert build_plan(lambda spark: spark.range(3)).digest == build_plan(lambda spark: spark.range(3)).digest
     with pytest.raises(NotInAView, match="schema"):
         build_plan(lambda spark: spark.table("x").select(*spark.table("x").columns))
+
+
+# --- how views are written ---
+
+WRITTEN = f"""{HEAD}headwater.source("texts", path=".", format="files")
+headwater.source("orders", path="o")
+
+@headwater.table(partition_by=["country"], zorder_by=["id"], max_attempts=9)
+def paid(orders): return orders
+
+@headwater.extractor(files="texts", schema="words INT", not_null=["path"])
+def words(path, content): return {{"words": 1}}
+
+@headwater.view
+def open_orders(orders): return orders
+"""
+
+
+def written(make: MakeProject, toml: str = "") -> Path:
+    folder = make(
+        v_py=WRITTEN, totals_sql="-- headwater: table\nSELECT 1 AS one", plain_sql="SELECT 1 AS one"
+    )
+    (folder / "headwater.toml").write_text(toml)
+    return folder
+
+
+def test_a_view_knows_how_it_is_written(project_folder: MakeProject) -> None:
+    pipeline = built(written(project_folder))
+    assert {each.name: each.policy for each in pipeline.views} == {
+        "paid": WritePolicy(partition_by=("country",), zorder_by=("id",), max_attempts=9),
+        "words": WritePolicy(not_null=("path",)),
+        "totals": WritePolicy(),
+        "open_orders": WritePolicy(),
+        "plain": WritePolicy(),
+    }
+
+
+def test_what_the_projects_file_says_replaces_the_definitions_field(project_folder: MakeProject) -> None:
+    toml = (
+        "[tables.PAID]\ncluster_by = ['id']\npartition_by = []\nzorder_by = []\n"
+        "[tables.totals]\ntarget_file_size = '1mb'\n"
+        "[tables.words]\nstats_policy = 'off'\n"
+    )
+    before = built(written(project_folder))
+    after = built(written(project_folder, toml))
+    assert spec(after, "paid").policy == WritePolicy(cluster_by=("id",), max_attempts=9)
+    assert spec(after, "totals").policy == WritePolicy(target_file_size=1 << 20)
+    assert spec(after, "words").policy == WritePolicy(not_null=("path",), stats_policy="off")
+    assert digests(after) == digests(before)
+
+
+@pytest.mark.parametrize(
+    ("toml", "hint"),
+    [
+        ("[tables.paide]\nmax_attempts = 1\n", "Did you mean 'paid'?"),
+        ("[tables.open_orders]\n", "It names no table that a build stores."),
+        ("[tables.plain]\n", "It names no table that a build stores."),
+        ("[tables.orders]\n", "It names no table that a build stores."),
+        ("[locations.order]\npath = 'x'\n", "Did you mean 'orders'?"),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused(project_folder: MakeProject, toml: str, hint: str) -> None:
+    with pytest.raises(UnknownSetting) as caught:
+        built(written(project_folder, f"\n{toml}"))
+    assert hint in caught.value.next_step
+    assert caught.value.origin is not None
+    assert (Path(caught.value.origin.path).name, caught.value.origin.line) == ("headwater.toml", 2)
+
+
+@pytest.mark.parametrize(
+    ("toml", "key", "line"),
+    [
+        ("[tables.paid]\nmax_attempts = 1\ncluster_by = ['id']\n", "cluster_by", 3),
+        ("[tables.paid]\norder_by = ['name']\n[tables.totals]\nzorder_by = ['one']\n", "zorder_by", 1),
+        ("[tables.paid]\nzorder_by = ['country']\n", "zorder_by", 2),
+        ("[tables.totals]\n\nstats_policy = 'explicit'\n", "stats_policy", 3),
+        ("[tables.paid]\n[tables.Paid]\n", "Paid", 2),
+        ("[locations.Orders]\n[locations.orders]\n", "orders", 2),
+    ],
+)
+def test_what_does_not_go_together_is_refused_at_its_line(
+    project_folder: MakeProject, toml: str, key: str, line: int
+) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        built(written(project_folder, toml))
+    assert (caught.value.key, caught.value.exit_code) == (key, 2)
+    assert caught.value.origin is not None
+    assert (Path(caught.value.origin.path).name, caught.value.origin.line) == ("headwater.toml", line)
 
 
 # --- what files make as they are imported ---

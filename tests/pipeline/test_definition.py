@@ -8,14 +8,17 @@ import headwater
 from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.errors import InvalidName, InvalidSetting, NotInAView
 from headwater.pipeline.definition import (
+    ExtractorDefinition,
     FunctionDefinition,
     PathDefinition,
     RowsDefinition,
     collecting,
+    extractor,
     source,
     table,
     view,
 )
+from headwater.policies import WritePolicy
 
 
 def test_a_decorator_gives_the_function_back_unchanged() -> None:
@@ -123,6 +126,60 @@ def test_what_a_source_cannot_take_is_refused_at_its_line(wrong: dict[str, Any],
 def test_rows_take_no_options_of_a_table() -> None:
     with pytest.raises(InvalidSetting, match="version"):
         source("orders", rows=[[1]], schema="a INT", version=1)  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def test_a_table_says_how_it_is_written() -> None:
+    with collecting() as found:
+
+        @headwater.table(partition_by=["country"], constraints={"paid": "amount >= 0"})
+        def payments(paid: object) -> object:
+            return paid
+
+        @headwater.extractor(files="sources", schema="lines INT", target_file_size="64mb", order_by="path")
+        def lines(path: str, content: bytes) -> dict[str, object]:
+            return {"lines": len(path) + len(content)}
+
+        table(view(source(payments)))
+    said, extracted, *plain = found
+    assert isinstance(said, FunctionDefinition)
+    assert (said.name, said.kind, said.function) == ("payments", "table", payments)
+    assert said.policy == WritePolicy(partition_by=("country",), constraints=(("paid", "amount >= 0"),))
+    assert isinstance(extracted, ExtractorDefinition)
+    assert (extracted.name, extracted.function) == ("lines", lines)
+    assert extracted.policy == WritePolicy(target_file_size=64 << 20, order_by=("path",))
+    assert [each.policy for each in plain if isinstance(each, FunctionDefinition)] == [WritePolicy()] * 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"partiton_by": ["a"]}, "partiton_by"),
+        ({"partiton_by": None}, "partiton_by"),
+        ({"kind": "view"}, "kind"),
+        ({"partition_by": 3}, "partition_by"),
+        ({"target_file_size": "big"}, "target_file_size"),
+        ({"cluster_by": "a", "zorder_by": "b"}, "cluster_by"),
+        ({"constraints": ["amount >= 0"]}, "constraints"),
+    ],
+)
+def test_how_a_table_cannot_be_written_is_refused_at_its_line(wrong: dict[str, Any], words: str) -> None:
+    def rows(path: str, content: bytes) -> dict[str, object]:
+        return {path: content}
+
+    for decorator in (table(**wrong), extractor(files="sources", schema="lines INT", **wrong)):
+        with pytest.raises(InvalidSetting, match=words) as caught:
+            decorator(rows)
+        assert caught.value.exit_code == 2
+        assert caught.value.origin is not None
+        assert (caught.value.origin.path, caught.value.origin.line) == (
+            __file__,
+            rows.__code__.co_firstlineno,
+        )
+
+
+def test_a_view_is_not_written() -> None:
+    with pytest.raises(TypeError, match="partition_by"):
+        view(partition_by=["a"])  # pyright: ignore[reportCallIssue]
 
 
 def test_outside_a_project_decorators_do_nothing() -> None:

@@ -191,3 +191,11 @@ def test_this_package_stays_imported_though_it_is_below_the_folder(tmp_path: Pat
     root = Path(headwater.__file__).parent.parent
     assert not [name for name in modules_below(root) if name.partition(".")[0] == "headwater"]
     assert modules_below(tmp_path) == {}
+
+
+def test_a_keyword_that_a_table_does_not_take_has_its_line(project_folder: MakeProject) -> None:
+    text = "import headwater\n\n@headwater.table(\n    partiton_by=['a'],\n)\ndef a(orders): return orders\n"
+    with pytest.raises(InvalidSetting, match="partiton_by") as caught:
+        loaded_names(project_folder(v_py=text))
+    assert caught.value.origin is not None
+    assert (Path(caught.value.origin.path).name, caught.value.origin.line) == ("v.py", 3)

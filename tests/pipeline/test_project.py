@@ -66,6 +66,58 @@ def test_a_time_may_be_tomls_own(tmp_path: Path) -> None:
     assert config.locations["a"].read.timestamp == "2026-01-31T12:00:00+00:00"
 
 
+def test_tables_are_read(tmp_path: Path) -> None:
+    text = """
+[tables.orders]
+target_file_size = "64mb"
+partition_by = ["country"]
+stats_policy = "explicit"
+
+[tables.orders.constraints]
+paid = "amount >= 0"
+
+[tables.orders.properties]
+delta.appendOnly = true
+"delta.checkpointInterval" = 5
+"""
+    config = read_project(write(tmp_path, text))
+    # Which columns "explicit" means may stand in the definition.
+    assert config.tables == {
+        "orders": {
+            "target_file_size": 64 << 20,
+            "partition_by": ("country",),
+            "stats_policy": "explicit",
+            "constraints": (("paid", "amount >= 0"),),
+            "properties": (("delta.appendOnly", "true"), ("delta.checkpointInterval", "5")),
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "key", "line"),
+    [
+        ("tables", "a", "order_by", 4),
+        ("tables", "b", "order_by", 7),
+        ("tables", "b", "zorder_by", 6),
+        ("tables", "b", "", 6),
+        ("tables", "c", "", 9),
+        ("locations", "b", "", 1),
+        ("locations", "none", "", 0),
+    ],
+)
+def test_the_line_of_what_is_said_of_a_name(
+    tmp_path: Path, section: str, name: str, key: str, line: int
+) -> None:
+    text = (
+        "[locations.b]\nversion = 1\n"
+        "[tables.a]\norder_by = ['x']\n\n"
+        "[tables.b]\norder_by = ['y']\n"
+        "[tables]\nc = { order_by = ['z'] }\n"
+    )
+    config = read_project(write(tmp_path, text))
+    assert config.origin_of(section, name, key).line == line
+
+
 def test_no_file_is_no_project(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(ProjectNotFound) as caught:
@@ -92,6 +144,19 @@ def test_no_file_is_no_project(tmp_path: Path) -> None:
         ("[locations.a]\ngate = {min_reader_version = 'x'}\n", InvalidSetting, 2),
         ("[locations.a]\nfiles = 'one'\n", InvalidSetting, 2),
         ("locations = 1\n", InvalidSetting, 1),
+        ("locations = {a = 1}\n", InvalidSetting, 1),
+        ("[locations.a]\nversion = 1\n[locations.b]\nversion = -1\n", InvalidSetting, 4),
+        ("[tables.a]\npartiton_by = ['x']\n", UnknownSetting, 2),
+        ("[tables.a]\nname = 'b'\n", UnknownSetting, 2),
+        ("[tables.a]\npath = 'b'\n", UnknownSetting, 2),
+        ("[tables.a]\n\npartition_by = 3\n", InvalidSetting, 3),
+        ("[tables.a]\ntarget_file_size = 'big'\n", InvalidSetting, 2),
+        ("[tables.a]\nmax_attempts = 0\n", InvalidSetting, 2),
+        ("[tables.a]\nmax_attempts = 3\n[tables.b]\nmax_attempts = 0\n", InvalidSetting, 4),
+        ("[tables.a]\n[tables.a.constraints]\n'a b' = 'x > 0'\n", InvalidSetting, 2),
+        ("[tables]\na = { max_attempts = 0 }\n", InvalidSetting, 2),
+        ("[tables]\n\na = 1\n", InvalidSetting, 3),
+        ("tables = 1\n", InvalidSetting, 1),
     ],
 )
 def test_a_mistake_has_its_line_and_exit_code(

@@ -3,7 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwater.origin import Origin
-from headwater.pipeline import Pipeline, SourceSpec
+from headwater.pipeline import Pipeline, SourceSpec, ViewSpec, build_plan
+from headwater.policies import WritePolicy
 
 SOURCE = SourceSpec(
     name="Orders", origin=Origin("a.py", 1), kind="listing", path="o", file_format="csv", schema="a INT"
@@ -20,6 +21,13 @@ def test_a_sources_digest_is_what_it_says_not_where() -> None:
         replace(SOURCE, kind="delta"),
     ):
         assert other.digest != SOURCE.digest
+
+
+def test_how_a_view_is_written_is_no_part_of_its_digest() -> None:
+    plan = build_plan(lambda spark: spark.range(3))
+    view = ViewSpec(name="a", origin=Origin("a.py", 1), language="python", stored=True, plan=plan)
+    assert view.policy == WritePolicy()
+    assert replace(view, policy=WritePolicy(partition_by=("id",))).digest == view.digest
 
 
 def test_a_name_is_found_without_regard_to_case() -> None:

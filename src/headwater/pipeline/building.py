@@ -41,9 +41,10 @@ from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
 from headwater.pipeline.project import Location
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
+from headwater.policies import WritePolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pyspark.sql.types import StructType
 
@@ -73,8 +74,10 @@ def build_pipeline(
     Raises:
         ViewRaised, NotAFrame, NotInAView, ViewNotReproducible: a function cannot become a value.
         Cycle: a view asks for a schema that needs the view itself.
+        UnknownSetting, InvalidSetting: headwater.toml names what is not there, or says what does not go with
+            a definition.
     """
-    _check_locations(loaded)
+    _check_names(loaded)
     building = _Building(loaded, oracle)
     session = loaded.session
     with pickled_by_value(loaded.modules) as add, resume_offline(session, building, settings):
@@ -87,19 +90,56 @@ def build_pipeline(
     )
 
 
-def _check_locations(loaded: LoadedProject) -> None:
-    """A location for a name that no source has would be ignored in silence."""
-    sources = {
-        same_name(each.name): each.name for each in loaded.definitions if isinstance(each, PathDefinition)
-    }
-    for name in loaded.config.locations:
-        if same_name(name) not in sources:
-            raise UnknownSetting(
-                key=name,
-                where="[locations]",
-                hint=near_hint(name, sources.values()) or "It names no source with a path. ",
-                origin=loaded.config.source.origin_of(f"locations.{name}"),
+def _check_names(loaded: LoadedProject) -> None:
+    """What the project's file says of a name that nothing has would be ignored in silence."""
+    sources = [each.name for each in loaded.definitions if isinstance(each, PathDefinition)]
+    stored = [each.name for each in loaded.definitions if _is_stored(each)]
+    _check_section(loaded, "locations", loaded.config.locations, sources, "source with a path")
+    _check_section(loaded, "tables", loaded.config.tables, stored, "table that a build stores")
+
+
+def _check_section(
+    loaded: LoadedProject, section: str, names: Iterable[str], fitting: Iterable[str], what: str
+) -> None:
+    there = {same_name(each): each for each in fitting}
+    defined = {same_name(each.name) for each in loaded.definitions}
+    seen: dict[str, str] = {}
+    for name in names:
+        origin = loaded.config.origin_of(section, name)
+        if same_name(name) not in there:
+            near = "" if same_name(name) in defined else near_hint(name, there.values())
+            hint = near or f"It names no {what}. "
+            raise UnknownSetting(key=name, where=f"[{section}]", hint=hint, origin=origin)
+        other = seen.setdefault(same_name(name), name)
+        if other != name:
+            raise InvalidSetting(
+                key=name, value=f"beside '{other}'", expected=f"one table in [{section}]", origin=origin
             )
+
+
+def _is_stored(definition: Definition) -> bool:
+    if isinstance(definition, FunctionDefinition | SqlDefinition):
+        return definition.kind == "table"
+    return isinstance(definition, ExtractorDefinition)
+
+
+def _policies(loaded: LoadedProject) -> dict[str, WritePolicy]:
+    """How each view is written, as its definition says, and before that, the project's file."""
+    config = loaded.config
+    said = {
+        same_name(each.name): each.policy if not isinstance(each, SqlDefinition) else WritePolicy()
+        for each in loaded.definitions
+        if isinstance(each, FunctionDefinition | SqlDefinition | ExtractorDefinition)
+    }
+    for name, choices in config.tables.items():
+        key = same_name(name)
+        try:
+            said[key] = said[key].overridden(choices)
+        except InvalidSetting as error:
+            error.origin = config.origin_of("tables", name, error.key if error.key in choices else "")
+            error.expected += "; what the definition says counts, too"
+            raise
+    return said
 
 
 class _Building:
@@ -110,6 +150,7 @@ class _Building:
         self._session = loaded.session
         self._definitions = {same_name(each.name): each for each in loaded.definitions}
         self._locations = {same_name(name): each for name, each in loaded.config.locations.items()}
+        self._policies = _policies(loaded)
         self._oracle = oracle
         self._made: dict[str, ViewSpec | SourceSpec] = {}
         self._open: list[str] = []
@@ -185,8 +226,9 @@ class _Building:
             name=definition.name,
             origin=definition.origin,
             language=language,
-            stored=isinstance(definition, ExtractorDefinition) or definition.kind == "table",
+            stored=_is_stored(definition),
             plan=plan,
+            policy=self._policies[same_name(definition.name)],
         )
 
     def _frame(

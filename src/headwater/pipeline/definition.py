@@ -17,18 +17,20 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import currentframe
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack, cast, overload
 
 from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import InvalidSetting, NotInAView
 from headwater.names import check_name
 from headwater.origin import Origin
+from headwater.policies import WritePolicy, write_policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from types import CodeType
 
     from headwater.datasets import CdfWindow, FeatureGate
+    from headwater.policies import WriteKeywords
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,11 +45,12 @@ class FunctionDefinition:
     kind: DefinitionKind
     origin: Origin
     function: Callable[..., Any]
+    policy: WritePolicy = field(default_factory=WritePolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlDefinition:
-    """A SQL file that describes rows."""
+    """A SQL file that describes rows; how they are written stands in `[tables.NAME]` of headwater.toml."""
 
     name: str
     kind: DefinitionKind
@@ -88,6 +91,7 @@ class ExtractorDefinition:
     files: str
     schema: str
     version: str
+    policy: WritePolicy = field(default_factory=WritePolicy)
 
 
 Definition = FunctionDefinition | SqlDefinition | PathDefinition | RowsDefinition | ExtractorDefinition
@@ -125,15 +129,25 @@ def view(function: Callable[..., Any] | None = None, /, *, name: str | None = No
 @overload
 def table(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def table(*, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def table(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Callable[..., Any]:
+def table(
+    *, name: str | None = None, **write: Unpack[WriteKeywords]
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def table(
+    function: Callable[..., Any] | None = None, /, *, name: str | None = None, **write: Any
+) -> Callable[..., Any]:
     """Declares a step of the pipeline whose rows are kept as a Delta table; otherwise like `view`.
+
+    How the table is written can be said, too: every field of a WritePolicy is a keyword. What
+    `[tables.NAME]` of headwater.toml says goes before it.
 
     >>> @table
     ... def revenue(paid):
     ...     return paid.groupBy("customer_id").agg(F.sum("amount").alias("amount"))
+    >>> @table(partition_by=["country"], constraints={"paid": "amount >= 0"})
+    ... def payments(paid):
+    ...     return paid.select("customer_id", "country", "amount")
     """
-    return _declared("table", function, name)
+    return _declared("table", function, name, write)
 
 
 @overload
@@ -253,29 +267,36 @@ def _read_options(origin: Origin, read: Mapping[str, Any]) -> ReadOptions:
 
 
 def extractor(
-    *, files: str, schema: str, version: str = "", name: str | None = None
+    *, files: str, schema: str, version: str = "", name: str | None = None, **write: Unpack[WriteKeywords]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     r"""Declares a table with one row for each file of a source, made by a function of its path and content.
 
     The function runs in Python workers and returns a mapping of values for the columns of `schema`; a list of
     structs may be an Arrow array. Before these columns the table has path, size_bytes, content_sha256,
-    skip_reason (why a file was not read) and extract_error (how the function failed on it).
+    skip_reason (why a file was not read) and extract_error (how the function failed on it). How the table is
+    written is said as with `table`: `@extractor(files="sources", schema="lines INT", zorder_by=["lines"])`.
 
     Args:
         files: the name of a source of files (`format="files"`).
         schema: the columns that the function makes, as Spark writes a schema.
         version: what to change when a result may change though the function's own code does not.
         name: the table's name, if it is not the function's.
+        **write: the fields of a WritePolicy.
 
     >>> @extractor(files="sources", schema="lines INT")
     ... def line_counts(path: str, content: bytes) -> dict[str, object]:
     ...     return {"lines": content.count(b"\n")}
     """
-    return partial(_extracting, files, schema, version, name)
+    return partial(_extracting, files, schema, version, name, write)
 
 
 def _extracting(
-    files: str, schema: str, version: str, name: str | None, function: Callable[P, R]
+    files: str,
+    schema: str,
+    version: str,
+    name: str | None,
+    write: Mapping[str, object],
+    function: Callable[P, R],
 ) -> Callable[P, R]:
     code, origin = _code_of("extractor", function)
     _keep(
@@ -286,23 +307,39 @@ def _extracting(
             files=check_name(files),
             schema=schema,
             version=version,
+            policy=_write_policy(origin, write),
         )
     )
     return function
 
 
 def _declared(
-    kind: DefinitionKind, function: Callable[..., Any] | None, name: str | None
+    kind: DefinitionKind,
+    function: Callable[..., Any] | None,
+    name: str | None,
+    write: Mapping[str, object] | None = None,
 ) -> Callable[..., Any]:
     if function is None:
-        return partial(_named, kind, name)
+        return partial(_named, kind, name, write)
     _, origin = _code_of(kind, function)
     _keep(
         FunctionDefinition(
-            name=check_name(name or function.__name__), kind=kind, origin=origin, function=function
+            name=check_name(name or function.__name__),
+            kind=kind,
+            origin=origin,
+            function=function,
+            policy=_write_policy(origin, write or {}),
         )
     )
     return function
+
+
+def _write_policy(origin: Origin, write: Mapping[str, object]) -> WritePolicy:
+    try:
+        return write_policy_of(write)
+    except InvalidSetting as error:
+        error.origin = origin
+        raise
 
 
 def _code_of(decorator: str, function: Callable[..., Any]) -> tuple[CodeType, Origin]:
@@ -312,8 +349,13 @@ def _code_of(decorator: str, function: Callable[..., Any]) -> tuple[CodeType, Or
     return code, Origin(code.co_filename, code.co_firstlineno)
 
 
-def _named(kind: DefinitionKind, name: str | None, function: Callable[..., Any]) -> Callable[..., Any]:
-    return _declared(kind, function, name)
+def _named(
+    kind: DefinitionKind,
+    name: str | None,
+    write: Mapping[str, object] | None,
+    function: Callable[..., Any],
+) -> Callable[..., Any]:
+    return _declared(kind, function, name, write)
 
 
 def _keep(definition: Definition) -> None:

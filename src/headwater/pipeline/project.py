@@ -6,13 +6,14 @@ Not here: importing those files.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
 from headwater.names import check_name
 from headwater.origin import Origin
+from headwater.policies import WritePolicy, write_choices_of
 from headwater.runtime import TomlSource, check_keys
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 PROJECT_FILE = "headwater.toml"
 _KEYS = ("name", "definitions", "profile")
 _LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
+_TABLE_KEYS = tuple(each.name for each in fields(WritePolicy))
+_V = TypeVar("_V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Location:
 class ProjectConfig:
     """What headwater.toml says; `profiles` are left to the runtime to read.
 
+    `tables` are fields of a WritePolicy, by the name of the view that is stored; each was checked by itself.
     A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
     folder that its sources are taken from.
     """
@@ -48,7 +52,12 @@ class ProjectConfig:
     profiles: Mapping[str, Mapping[str, object]]
     source: TomlSource
     locations: Mapping[str, Location] = field(default_factory=dict[str, "Location"])
+    tables: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, "Mapping[str, object]"])
     declare: Callable[[], None] | None = None
+
+    def origin_of(self, section: str, name: str, key: str = "") -> Origin:
+        """The line of `[section.name]` that sets `key`; that of the table itself if none does."""
+        return _origin(self.source, section, name, key)
 
 
 def packaged_project(root: Path, name: str, declare: Callable[[], None]) -> ProjectConfig:
@@ -99,15 +108,14 @@ def read_project(path: Path) -> ProjectConfig:
     try:
         return _config(root, content, source)
     except (UnknownSetting, InvalidSetting) as error:
-        raise replace(error, origin=source.origin_of(error.key)) from None
+        raise replace(error, origin=error.origin or source.origin_of(error.key)) from None
 
 
 def _config(root: Path, content: dict[str, object], source: TomlSource) -> ProjectConfig:
-    check_keys(content, ("project", "profiles", "locations"), "headwater.toml")
+    check_keys(content, ("project", "profiles", "locations", "tables"), "headwater.toml")
     project = _table("project", content.get("project", {}))
     check_keys(project, _KEYS, "[project]")
     profiles = _table("profiles", content.get("profiles", {}))
-    locations = _table("locations", content.get("locations", {}))
     definitions: object = project.get("definitions", ["views"])
     if not isinstance(definitions, list) or not all(
         isinstance(each, str) for each in cast("list[object]", definitions)
@@ -128,8 +136,36 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         profile=profile,
         profiles={key: _table(key, value) for key, value in profiles.items()},
         source=source,
-        locations={name: _location(name, _table(name, value)) for name, value in locations.items()},
+        locations=_by_name(source, "locations", content, _location),
+        tables=_by_name(source, "tables", content, _choices),
     )
+
+
+def _by_name(
+    source: TomlSource,
+    section: str,
+    content: Mapping[str, object],
+    read: Callable[[str, Mapping[str, object]], _V],
+) -> dict[str, _V]:
+    """The tables of a section, each read; an error in one has its line there, not in its neighbour."""
+    found: dict[str, _V] = {}
+    for name, value in _table(section, content.get(section, {})).items():
+        try:
+            found[name] = read(name, _table(name, value))
+        except (UnknownSetting, InvalidSetting) as error:
+            raise replace(error, origin=_origin(source, section, name, error.key)) from None
+    return found
+
+
+def _origin(source: TomlSource, section: str, name: str, key: str) -> Origin:
+    table = f"{section}.{name}"
+    places = (
+        *([source.origin_of(key, table)] if key else ()),
+        source.origin_of(table),
+        source.origin_of(name, section),
+        source.origin_of(section),
+    )
+    return next((place for place in places if place.line), places[-1])
 
 
 def _location(name: str, table: Mapping[str, object]) -> Location:
@@ -139,6 +175,11 @@ def _location(name: str, table: Mapping[str, object]) -> Location:
         raise InvalidSetting(key="path", value=repr(path), expected="a path or an address")
     given = {key: value for key, value in table.items() if key != "path"}
     return Location(path=path, read=read_options_of(given), said=tuple(sorted(given)))
+
+
+def _choices(name: str, table: Mapping[str, object]) -> Mapping[str, object]:
+    check_keys(table, _TABLE_KEYS, f"[tables.{name}]")
+    return write_choices_of(table)
 
 
 def _project_name(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from headwater.datasets import ReadOptions
 from headwater.digest import digest_of
+from headwater.policies import WritePolicy
 
 if TYPE_CHECKING:
     from headwater.origin import Origin
@@ -20,17 +21,18 @@ SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewSpec:
-    """A step of the pipeline: its plan as bytes, and whether its rows are kept."""
+    """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written."""
 
     name: str
     origin: Origin
     language: Literal["python", "sql"]
     stored: bool
     plan: PlanBytes
+    policy: WritePolicy = field(default_factory=WritePolicy)
 
     @property
     def digest(self) -> str:
-        """The identity of what the view says, wherever it is written."""
+        """The identity of what the view says, wherever and however it is written."""
         return self.plan.digest
 
 
