@@ -61,7 +61,18 @@
     │   ├── ScanNotResolved           HW-DELTA-021  a projection, default or filter that Spark cannot resolve
     │   ├── FileNotInSnapshot         HW-DELTA-022  a file list names what the version does not have
     │   ├── BeyondRetention           HW-DELTA-023  a version that Delta refuses because of its age
-    │   └── RemoteUnsupported         HW-DELTA-024  a remote table; logs are read from local paths so far
+    │   ├── RemoteUnsupported         HW-DELTA-024  a remote table; logs are read from local paths so far
+    │   ├── ConstraintViolated        HW-DELTA-025  rows that a constraint does not allow; nothing was written
+    │   ├── ConstraintInvalid         HW-DELTA-026  a constraint that is no condition over the table's columns
+    │   ├── SchemaDiffers             HW-DELTA-027  rows that do not fit the table's columns
+    │   ├── PolicyRefused             HW-DELTA-028  a write policy that this table cannot have
+    │   ├── FeatureUnknown            HW-DELTA-029  a table feature that this Delta does not have
+    │   ├── MeaningDiffers            HW-DELTA-030  a column that does not have its semantic type
+    │   ├── MergeAmbiguous            HW-DELTA-031  two rows of a merge's source for one row of the table
+    │   ├── StoreUnsafe               HW-DELTA-032  a write to S3 without a log store that was proven safe
+    │   ├── WriteFailed               HW-DELTA-033  the file system did not take what was written
+    │   ├── MutationRefused           HW-DELTA-034  a change that Delta does not make to this table
+    │   └── RowsUnusable              HW-DELTA-035  rows to be written that Spark cannot take
     ├── QueryError                    a query is refused, or cannot be answered
     │   ├── NotReadOnly               HW-QUERY-001  it would do more than read the project's names
     │   ├── NotBuilt                  HW-QUERY-002  the project has no run yet
@@ -827,6 +838,143 @@ class RemoteUnsupported(DeltaError):
     says: ClassVar[str] = "{uri} is remote, and tables are read and written at local paths only"
     advises: ClassVar[str] = "Use a path that this machine has mounted."
     uri: str
+
+
+@dataclass(kw_only=True, eq=False)
+class ConstraintViolated(DeltaError):
+    """Rows that a constraint does not allow; `sample` shows a few of them, as JSON."""
+
+    code: ClassVar[str] = "HW-DELTA-025"
+    says: ClassVar[str] = "{count} rows for {path} violate the constraint '{constraint}' ({expression})"
+    advises: ClassVar[str] = "Nothing was written. Correct the rows, or the constraint."
+    path: str
+    constraint: str
+    expression: str
+    count: int
+    sample: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """What happened, with one of the rows behind it."""
+        return f"{super().message}; one of them: {self.sample[0]}" if self.sample else super().message
+
+
+@dataclass(kw_only=True, eq=False)
+class ConstraintInvalid(EngineDetail, DeltaError):
+    """A constraint that does not parse, or is no condition over one row of the table."""
+
+    code: ClassVar[str] = "HW-DELTA-026"
+    exit_code: ClassVar[int] = 2
+    says: ClassVar[str] = "the constraint '{constraint}' ({expression}) cannot be tested: {detail}"
+    advises: ClassVar[str] = "Write a condition over the table's columns, such as amount >= 0."
+    constraint: str
+    expression: str
+
+
+@dataclass(kw_only=True, eq=False)
+class SchemaDiffers(DeltaError):
+    """Rows whose columns do not fit the table's under the schema mode that holds."""
+
+    code: ClassVar[str] = "HW-DELTA-027"
+    says: ClassVar[str] = "the rows do not fit {path}: {differences}"
+    advises: ClassVar[str] = "Change the rows, or write with schema_mode merge (adds columns) or overwrite."
+    path: str
+    differences: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class PolicyRefused(DeltaError):
+    """A write policy that does not fit the table or its rows."""
+
+    code: ClassVar[str] = "HW-DELTA-028"
+    exit_code: ClassVar[int] = 2
+    says: ClassVar[str] = "{path} cannot be written with {key} {value}: {complaint}"
+    advises: ClassVar[str] = "{remedy}"
+    path: str
+    key: str
+    value: str
+    complaint: str
+    remedy: str = "Correct the write policy of the dataset."
+
+
+@dataclass(kw_only=True, eq=False)
+class FeatureUnknown(DeltaError):
+    """A table feature that is asked for and that this Delta does not have."""
+
+    code: ClassVar[str] = "HW-DELTA-029"
+    exit_code: ClassVar[int] = 2
+    says: ClassVar[str] = "this Delta has no table feature '{feature}'"
+    advises: ClassVar[str] = "{hint}It has {known}; 'incremental' stands for those of incremental runs."
+    feature: str
+    known: tuple[str, ...]
+    hint: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class MeaningDiffers(DeltaError):
+    """A column that does not have the semantic type that is said of it."""
+
+    code: ClassVar[str] = "HW-DELTA-030"
+    says: ClassVar[str] = "column '{column}' of '{dataset}' is said to be a {semantic_type}, but {complaint}"
+    advises: ClassVar[str] = "Correct semantic_types in the table's definition, or the column."
+    dataset: str
+    column: str
+    semantic_type: str
+    complaint: str
+
+
+@dataclass(kw_only=True, eq=False)
+class MergeAmbiguous(EngineDetail, DeltaError):
+    """Several rows of a merge's source match one row of the table."""
+
+    code: ClassVar[str] = "HW-DELTA-031"
+    says: ClassVar[str] = "the merge into {path} is ambiguous: {detail}"
+    advises: ClassVar[str] = "Nothing was written. Leave one row per key in the source."
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class StoreUnsafe(DeltaError):
+    """A write to S3 through a log store that can lose commits."""
+
+    code: ClassVar[str] = "HW-DELTA-032"
+    says: ClassVar[str] = "{uri} is not written: its log store, {log_store}, can lose acknowledged commits"
+    advises: ClassVar[str] = "Name one that was proven safe, logStore.s3a.impl = {safe}, or write elsewhere."
+    uri: str
+    log_store: str
+    safe: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class WriteFailed(EngineDetail, DeltaError):
+    """The file system did not take what was written: a full disk, a lost permission."""
+
+    code: ClassVar[str] = "HW-DELTA-033"
+    says: ClassVar[str] = "{path} could not be written: {detail}"
+    advises: ClassVar[str] = "The table is as it was. Make room or give back the permission, and run again."
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class MutationRefused(EngineDetail, DeltaError):
+    """A change that Delta does not make to this table, or that Spark cannot resolve."""
+
+    code: ClassVar[str] = "HW-DELTA-034"
+    says: ClassVar[str] = "{path} cannot be changed like this ({kind}): {detail}"
+    advises: ClassVar[str] = "Nothing was written. Correct the mutation, or the table's properties."
+    path: str
+    kind: str
+
+
+@dataclass(kw_only=True, eq=False)
+class RowsUnusable(DeltaError):
+    """Rows that were handed over to be written and that Spark cannot take."""
+
+    code: ClassVar[str] = "HW-DELTA-035"
+    says: ClassVar[str] = "the rows for {path} cannot be taken: {detail}"
+    advises: ClassVar[str] = "Hand over a DataFrame or an Arrow stream whose columns Spark has types for."
+    path: str
+    detail: str
 
 
 # --- queries -------------------------------------------------------------------------------------------

@@ -9,18 +9,25 @@ import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from headwater.artifacts import (
-    ReadRecord,
     decode_record,
     encode_record,
+    mutation_record,
     registration_record,
     scan_record,
     snapshot_record,
     verification_record,
+    violation_record,
     window_record,
 )
 from headwater.delta import (
+    Attempt,
     ChangePin,
+    ConstraintCheck,
+    ContentDigest,
     DataFile,
+    MeaningCheck,
+    Protocol,
+    Receipt,
     Registration,
     RowPromise,
     ScanColumn,
@@ -29,7 +36,7 @@ from headwater.delta import (
     TableSpec,
     Verification,
 )
-from headwater.errors import RecordUnreadable
+from headwater.errors import ConstraintViolated, RecordUnreadable
 from headwater.names import SnapshotKey, TablePin
 
 if TYPE_CHECKING:
@@ -86,8 +93,43 @@ FOUND = Verification(
     promise=RowPromise(files=4, bytes=40, rows=9, deleted_rows=1, files_without_statistics=0),
     rows_scanned=10,
     problems=("the log promises 9 rows and a scan gives 10",),
+    content=ContentDigest(rows=10, first=1, second=2),
 )
-RECORDS: dict[str, ReadRecord] = {
+CONTENT = ContentDigest(rows=9, first=5, second=2**64 - 1)
+ATTEMPT = Attempt(
+    number=1, base_version=5, conflict="ConcurrentAppend", verdict="replan", waited_seconds=0.612
+)
+RECEIPT = Receipt(
+    pin=PINNED.pin,
+    kind="merge",
+    outcome="committed",
+    operation="MERGE",
+    timestamp_ms=1767323045006,
+    rows=3,
+    metrics=(("numTargetRowsInserted", "1"), ("numTargetRowsUpdated", "2")),
+    protocol=Protocol(min_reader_version=3, min_writer_version=7, writer_features=("appendOnly",)),
+    content=CONTENT,
+    attempts=(ATTEMPT,),
+    constraints=(
+        ConstraintCheck(name="paid", expression="amount >= 0", enforced_by="headwater", extra_passes=1),
+    ),
+    meanings=(
+        MeaningCheck(column_name="id", semantic_type="NodeId", metadata_key="headwater.semantic_type"),
+    ),
+    settings=(("delta.appendOnly", "true"), ("owner.api_key", "hunter2")),
+    left_out=("delta.minReaderVersion",),
+)
+VIOLATED = ConstraintViolated(
+    path="/lake/orders",
+    constraint="paid",
+    expression="amount >= 0",
+    count=2,
+    sample=('{"amount":-1}', '{"amount":null}'),
+)
+RECORDS: dict[str, msgspec.Struct] = {
+    "mutation": mutation_record(RECEIPT),
+    "retry": mutation_record(RECEIPT).attempts[0],
+    "violation": violation_record("orders", VIOLATED),
     "snapshot": snapshot_record(INFO),
     "registration": registration_record(DONE, rows_checked=9),
     "scan": scan_record("orders", PREVIEW),

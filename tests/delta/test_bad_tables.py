@@ -457,7 +457,7 @@ def test_a_table_may_have_any_name(session: RunSession, tmp_path: Path, name: st
     table = tmp_path / name / "table"
     note = CommitNote(pipeline="p", table="t", run_id="r", task_key="k", mutation_id="m")
     mutation = Overwrite(uri=table.as_uri(), base_version=-1, note=note)
-    commit_mutation(mutation, session.spark.range(10).coalesce(1))
+    commit_mutation(session, mutation, session.spark.range(10).coalesce(1))
     pin = read_head(table.as_uri()).pin("t")
     assert rows_of(open_pinned(session, pin).rows) == ROWS[:10]
     (file,) = list_files(session, pin)

@@ -22,6 +22,7 @@ from headwater.delta import (
     verify_pin,
 )
 from headwater.delta import verifying as verifying_module
+from headwater.delta.content import digest_rows
 from headwater.errors import NotADeltaTable, RowsDiffer, VersionNotFound
 from headwater.origin import Origin
 
@@ -102,6 +103,7 @@ def test_a_deletion_vector_that_names_no_row_is_found(session: RunSession, wrong
             "the log promises 9 rows and a scan gives 10",
             f"{file.name}: 9 promised, 10 found",
         ),
+        content=digest_rows(read_pinned(session, pin(wrong))),
     )
     assert promised_rows(session, pin(wrong)) == 9
     before = verify_pin(session, pin(wrong, 0))

@@ -14,7 +14,12 @@ RegistrationRecord          registration_record: a name and who reads it, with i
 ScanRecord                  scan_record: files and filters of a scan
 WindowRecord                window_record: versions of a change feed
 VerificationRecord          verification_record: what a log promises, and what a scan gave
-encode_record, decode_record    each of them as JSON or MessagePack (a Form)
+
+How they were written:
+MutationRecord              mutation_record: a receipt, with its RetryRecord, ConstraintRecord, MeaningRecord
+ViolationRecord             violation_record: rows that were not allowed
+
+encode_record, decode_record    each of these as JSON or MessagePack (a Form)
 """
 
 from headwater.artifacts.manifest import (
@@ -51,17 +56,30 @@ from headwater.artifacts.records import (
     verification_record,
     window_record,
 )
+from headwater.artifacts.writes import (
+    ConstraintRecord,
+    MeaningRecord,
+    MutationRecord,
+    RetryRecord,
+    ViolationRecord,
+    mutation_record,
+    violation_record,
+)
 
 __all__ = [
     "SCHEMA_VERSION",
     "Action",
     "ColumnRecord",
+    "ConstraintRecord",
     "FileRecord",
     "Form",
     "Manifest",
+    "MeaningRecord",
+    "MutationRecord",
     "PinRecord",
     "ReadRecord",
     "RegistrationRecord",
+    "RetryRecord",
     "ScanRecord",
     "SchemaRecord",
     "SnapshotRecord",
@@ -71,16 +89,19 @@ __all__ = [
     "TableRecord",
     "VerificationRecord",
     "ViewRecord",
+    "ViolationRecord",
     "WindowRecord",
     "commit_manifest",
     "decode_record",
     "encode_manifest",
     "encode_record",
     "last_manifest",
+    "mutation_record",
     "read_manifest",
     "registration_record",
     "scan_record",
     "snapshot_record",
     "verification_record",
+    "violation_record",
     "window_record",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from headwater.artifacts.records import RegistrationRecord  # noqa: TC001  msgspec reads the annotation
+from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: TC001  the same
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A view as it was: where it stands in the project, the digest of its plan, what it reads and calls.
 
-    `functions` are those of the catalogue, `tags` the families they belong to.
+    `functions` are those of the catalogue, `tags` the families they belong to, `policy` what it says of how
+    its table is written, as far as that is not the default.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     reads: tuple[str, ...]
     functions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    policy: dict[str, Any] = {}
 
 
 class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,6 +124,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     views: tuple[ViewRecord, ...]
     tables: tuple[TableRecord, ...]
     registrations: tuple[RegistrationRecord, ...] = ()
+    mutations: tuple[MutationRecord, ...] = ()
+    violations: tuple[ViolationRecord, ...] = ()
     schemas: tuple[SchemaRecord, ...] = ()
     sql: tuple[SqlRecord, ...] = ()
     error: str | None = None

@@ -106,11 +106,12 @@ class VerificationRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     rows_deleted: int
     files_without_statistics: int
     rows_scanned: int | None
+    content: str | None = None
     problems: tuple[str, ...] = ()
 
 
 ReadRecord: TypeAlias = SnapshotRecord | RegistrationRecord | ScanRecord | WindowRecord | VerificationRecord
-R = TypeVar("R", bound=ReadRecord)
+R = TypeVar("R", bound=msgspec.Struct)
 
 
 def snapshot_record(info: SnapshotInfo, *, portable: bool = False) -> SnapshotRecord:
@@ -192,11 +193,12 @@ def verification_record(found: Verification) -> VerificationRecord:
         rows_deleted=found.promise.deleted_rows,
         files_without_statistics=found.promise.files_without_statistics,
         rows_scanned=found.rows_scanned,
+        content=found.content.text if found.content else None,
         problems=found.problems,
     )
 
 
-def encode_record(record: ReadRecord, form: Form = "json") -> bytes:
+def encode_record(record: msgspec.Struct, form: Form = "json") -> bytes:
     """A record's one form in JSON or in MessagePack: fields and keys sorted."""
     if form == "json":
         return msgspec.json.encode(record, order="sorted")

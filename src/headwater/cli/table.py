@@ -243,7 +243,8 @@ def files_document(preview: ScanPreview, most: int | None) -> dict[str, Any]:
 
 def verification_document(found: Verification, error: RowsDiffer | None) -> dict[str, Any]:
     """What was found as `table verify --json` prints it."""
-    document = {"status": "failed" if error else "ok", **asdict(found)}
+    content = found.content.text if found.content else None
+    document = {"status": "failed" if error else "ok", **asdict(found), "content": content}
     return document | ({"error": error_document(error)} if error else {})
 
 
@@ -345,6 +346,7 @@ def _show_verification(console: Console, found: Verification) -> None:
         )
         rows = _counted(found.rows_scanned or 0, "row")
         _say(console, f"Whole: {where}, {rows} in {_counted(promise.files, 'file')}, all read.{doubt}")
+        _say(console, *([f"Content: {found.content.text}"] if found.content else []))
     else:
         _say(console, f"Not whole: {where}", *(f"  {each}" for each in found.problems))
 

@@ -29,25 +29,49 @@ storage_error                   a failed job's error, if storage is to blame
 probe_commit, probe_change_feed small real uses, for doctor
 
 Writing:
-commit_mutation                 the one way to write: Append, Overwrite (a Mutation) -> Receipt, its Outcome
-check_storable                  whether a schema can be a table's
+commit_mutation                 the one way to write: a Mutation (by MutationKind) -> Receipt, its Outcome
+Append, Overwrite, ReplaceWhere, Merge, Update, Delete
+                                what is meant to happen; MergeClause, UPSERT, same_keys for a Merge
+WritePolicy, write_policy       how a table is written
+ConstraintCheck, MeaningCheck, Attempt, Protocol
+                                what a receipt tells beside the version
+ContentDigest, content_of_text  the rows of a table as one short text
+find_content, compute_content   that of a version: kept, or by reading all rows; keep_content
+check_storable, check_policy    whether rows can be a table's, and be written as its policy says
 CommitNote, note_of             what a commit says of its own making
 """
 
 from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
 from headwater.delta.commit import commit_mutation
+from headwater.delta.content import ContentDigest, content_of_text
+from headwater.delta.digests import compute_content, find_content, keep_content
 from headwater.delta.failures import storage_error
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
 from headwater.delta.history import CommitRecord, read_history
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
-from headwater.delta.mutation import Append, CommitNote, Mutation, Overwrite, note_of
+from headwater.delta.mutation import (
+    UPSERT,
+    Append,
+    CommitNote,
+    Delete,
+    Merge,
+    MergeClause,
+    Mutation,
+    MutationKind,
+    Overwrite,
+    ReplaceWhere,
+    Update,
+    note_of,
+    same_keys,
+)
+from headwater.delta.preparing import check_policy
 from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.projection import ScanColumn
 from headwater.delta.reads import LatestVersions, PinnedRead, open_pinned, read_pinned
-from headwater.delta.receipt import Outcome, Receipt
+from headwater.delta.receipt import Attempt, ConstraintCheck, MeaningCheck, Outcome, Protocol, Receipt
 from headwater.delta.registration import (
     Registration,
     TableKind,
@@ -68,28 +92,40 @@ from headwater.delta.verifying import (
     row_promise,
     verify_pin,
 )
+from headwater.policies import WritePolicy, write_policy
 from headwater.runtime import StorageProfile
 
 __all__ = [
+    "UPSERT",
     "Append",
+    "Attempt",
     "CdfWindow",
     "ChangePin",
     "ChangeRead",
     "CommitNote",
     "CommitRecord",
+    "ConstraintCheck",
+    "ContentDigest",
     "DataFile",
+    "Delete",
     "FeatureGate",
     "FilePin",
     "LatestVersions",
     "ListedFile",
     "LogHead",
+    "MeaningCheck",
+    "Merge",
+    "MergeClause",
     "Mutation",
+    "MutationKind",
     "Outcome",
     "Overwrite",
     "PinnedRead",
+    "Protocol",
     "ReadOptions",
     "Receipt",
     "Registration",
+    "ReplaceWhere",
     "RowPromise",
     "ScanColumn",
     "ScanCounter",
@@ -99,13 +135,20 @@ __all__ = [
     "StorageProfile",
     "TableKind",
     "TableSpec",
+    "Update",
     "Verification",
+    "WritePolicy",
     "check_gate",
+    "check_policy",
     "check_storable",
     "commit_mutation",
+    "compute_content",
+    "content_of_text",
     "describe_pin",
+    "find_content",
     "find_head",
     "is_head",
+    "keep_content",
     "list_files",
     "note_of",
     "open_changes",
@@ -129,8 +172,10 @@ __all__ = [
     "register_listing",
     "register_table",
     "row_promise",
+    "same_keys",
     "scan_files",
     "snapshot_info",
     "storage_error",
     "verify_pin",
+    "write_policy",
 ]

@@ -8,78 +8,202 @@ Not here: deciding whether a write is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from headwater.delta.head import LogHead, find_commit, find_head
-from headwater.delta.mutation import Mutation, Overwrite, note_of
-from headwater.delta.receipt import Outcome, Receipt
-from headwater.errors import CommitConflict, EngineFailed
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of, local_path_of
+from headwater.delta.applying import application_of, apply_mutation
+from headwater.delta.arrow import opened_rows
+from headwater.delta.conflicts import DROPPED, classify
+from headwater.delta.content import NO_ROWS
+from headwater.delta.digests import compute_content, derive_content, find_content, keep_content
+from headwater.delta.failures import writing_error
+from headwater.delta.head import LogHead, find_commit, find_head, read_commit, read_head, read_transactions
+from headwater.delta.layout import Layout
+from headwater.delta.mutation import Append, Overwrite, is_step
+from headwater.delta.preparing import PreparedWrite, prepare_write, violation_of
+from headwater.delta.receipt import Attempt, Outcome, Protocol, Receipt
+from headwater.delta.settling import clustering_of, finish_table
+from headwater.delta.snapshot import describe_pin
+from headwater.digest import digest_of
+from headwater.errors import CommitConflict, HeadwaterError
+from headwater.policies import WritePolicy
+from headwater.runtime import ENGINE_EXCEPTIONS, check_writable, failure_of, local_path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from headwater.delta.conflicts import Conflict
+    from headwater.delta.content import ContentDigest
+    from headwater.delta.mutation import Mutation
     from headwater.origin import Origin
+    from headwater.runtime import RunSession
 
-# Delta's own exception classes for "another writer was first"; their getCondition is empty.
-_CONFLICTS = (
-    "ConcurrentAppendException",
-    "ConcurrentDeleteReadException",
-    "ConcurrentDeleteDeleteException",
-    "ConcurrentWriteException",
-    "ConcurrentTransactionException",
-    "MetadataChangedException",
-    "ProtocolChangedException",
-)
+_ROWS = {
+    "append": (("numOutputRows",), ()),
+    "overwrite": (("numOutputRows",), ()),
+    "replace_where": (("numOutputRows",), ("numCopiedRows",)),
+    "merge": (("numTargetRowsInserted", "numTargetRowsUpdated"), ()),
+    "update": (("numUpdatedRows",), ()),
+    "delete": ((), ()),
+}
 
 
-def commit_mutation(mutation: Mutation, rows: DataFrame, origin: Origin | None = None) -> Receipt:
-    """Commits `rows` as `mutation` says, exactly once, and returns what Delta recorded.
+def commit_mutation(
+    session: RunSession, mutation: Mutation, rows: Any = None, origin: Origin | None = None
+) -> Receipt:
+    """Does to a table what `mutation` says, exactly once, and returns what Delta recorded.
+
+    The same mutation may be sent again at any time, after a kill too: if it is in the table already, nothing
+    happens. If another writer was first, it is tried again on the newer version as often as its policy says,
+    unless it is `exact`.
 
     Args:
+        session: an open session.
         mutation: what is meant to happen.
-        rows: the rows, of any session that is open.
+        rows: a DataFrame of any open session, or anything with `__arrow_c_stream__`; the rows to be written,
+            or the source of a merge. Update and Delete have none.
         origin: the definition that asked, for errors.
 
     Raises:
-        CommitConflict: another writer was first; nothing of this write is in the table.
-        EngineFailed: Spark or Delta failed; nothing of this write is in the table.
+        CommitConflict: other writers were first, each time; nothing of this write is in the table.
+        ConstraintViolated, SchemaDiffers, MeaningDiffers, GateClosed: the rows or the table do not fit.
+        ConstraintInvalid, PolicyRefused, FeatureUnknown: the policy does not.
+        MutationRefused, MergeAmbiguous, RowsUnusable, NotADeltaTable: the mutation does not.
+        WriteFailed, EngineFailed: storage or Spark failed; nothing of this write is in the table.
+        StoreUnsafe, RemoteUnsupported: tables are not written there.
     """
+    check_writable(session.runtime.profile.storage, mutation.uri)
     landed = _find_commit(mutation)
     if landed is not None:
-        return _receipt(mutation, landed, "already_committed")
-    path = str(local_path_of(mutation.uri))
-    writer = (
-        rows.write.format("delta")
-        .mode(mutation.mode)
-        .option("txnAppId", f"headwater/{mutation.note.pipeline}/{mutation.note.table}")
-        .option("txnVersion", str(mutation.base_version + 1))
-        .option("userMetadata", mutation.note.text())
-    )
-    if isinstance(mutation, Overwrite):
-        writer = writer.option("overwriteSchema", "true")
+        _finish_again(session, mutation, landed)
+        return _receipt(session, mutation, landed, "already_committed", None, [])
+    attempts: list[Attempt] = []
+    with opened_rows(session, rows, mutation.uri, origin) as frame:
+        while True:
+            done = _attempt(session, mutation, frame, attempts, origin)
+            if done is not None:
+                return done
+            time.sleep(attempts[-1].waited_seconds)
+
+
+def _attempt(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    attempts: list[Attempt],
+    origin: Origin | None,
+) -> Receipt | None:
+    """One try: its receipt, or None if another writer was first and it can be tried again."""
+    base = find_head(mutation.uri)
+    _check_base(mutation, base, origin)
     failure: Exception | None = None
+    prepared: PreparedWrite | None = None
+    note = replace(mutation.note, attempts=tuple(each.conflict for each in attempts))
     try:
-        writer.save(path)
+        prepared = prepare_write(session, mutation, rows, base, origin)
+        base = prepared.base
+        apply_mutation(
+            session,
+            mutation,
+            prepared.rows,
+            note=note,
+            number=(base.version if base else -1) + 1,
+            layout=prepared.layout,
+            schema_mode=prepared.schema_mode,
+            in_place=prepared.in_place,
+        )
     except ENGINE_EXCEPTIONS as error:
         failure = error
     # The log has the last word: the engine may say yes to a write that it dropped, or fail after a commit.
     landed = _find_commit(mutation)
     if landed is not None:
-        return _receipt(mutation, landed, "committed")
-    if failure is not None:
-        raise _write_error(failure, path, origin) from failure
-    raise CommitConflict(
-        origin=origin, path=path, detail=f"version {mutation.base_version + 1} is not the one written here"
+        if prepared is not None and prepared.clustering:
+            with suppress(*ENGINE_EXCEPTIONS):  # the rows are there; whoever sends the mutation again ends it
+                finish_table(session, mutation, prepared.layout, prepared.clustering)
+        return _receipt(session, mutation, landed, "committed", prepared, attempts)
+    if failure is None and base is not None and not _was_dropped(mutation, base):
+        return _receipt(session, mutation, base, "no_change", prepared, attempts)
+    conflict = DROPPED if failure is None else classify(failure_of(failure))
+    if conflict is None and failure is not None:
+        raise _final_error(mutation, prepared, failure, origin) from failure
+    if conflict is not None:
+        attempts.append(_met(mutation, conflict, base, attempts, failure, origin))
+    return None
+
+
+def _final_error(
+    mutation: Mutation,
+    prepared: PreparedWrite | None,
+    failure: Exception,
+    origin: Origin | None,
+) -> HeadwaterError:
+    """What the caller is told of a failure that trying again would not mend."""
+    violated = violation_of(mutation, prepared, failure, origin)
+    path = str(local_path_of(mutation.uri))
+    return violated or writing_error(failure, path, mutation.kind, origin)
+
+
+def _met(
+    mutation: Mutation,
+    conflict: Conflict,
+    base: LogHead | None,
+    attempts: list[Attempt],
+    failure: Exception | None,
+    origin: Origin | None,
+) -> Attempt:
+    """A try that met another writer; raises CommitConflict if it was the last that is allowed."""
+    policy, number = mutation.policy or WritePolicy(), len(attempts) + 1
+    version = base.version if base else -1
+    if conflict.verdict == "fail" or number >= policy.max_attempts:
+        failed = failure_of(failure) if failure is not None else None
+        detail = failed.detail if failed else f"version {version + 1} is not the one written here"
+        tries = f" (try {number} of {policy.max_attempts})" if policy.max_attempts > 1 else ""
+        raise CommitConflict(
+            origin=origin,
+            path=str(local_path_of(mutation.uri)),
+            detail=f"{detail}{tries}",
+            condition=failed.condition if failed else None,
+            sql_state=failed.sql_state if failed else None,
+        ) from failure
+    # No two mutations have one id, so no two writers that met wait equally long.
+    share = int(digest_of([mutation.note.mutation_id, number])[:8], 16) / (1 << 32)
+    wait = policy.backoff_seconds * number * (0.5 + share)
+    return Attempt(
+        number=number,
+        base_version=version,
+        conflict=conflict.name,
+        verdict=conflict.verdict,
+        waited_seconds=round(wait, 3),
     )
+
+
+def _check_base(mutation: Mutation, head: LogHead | None, origin: Origin | None) -> None:
+    """Raises CommitConflict for an exact mutation whose base is no longer the newest version.
+
+    What the mutation itself committed to prepare the table does not count.
+    """
+    if not mutation.exact:
+        return
+    version = head.version if head else -1
+    while head is not None and head.version > mutation.base_version:
+        if not is_step(head.user_metadata, "prepare", mutation.note.mutation_id):
+            break
+        head = find_commit(mutation.uri, head.version - 1) if head.version else None
+    if (head.version if head else -1) != mutation.base_version:
+        raise CommitConflict(
+            origin=origin,
+            path=str(local_path_of(mutation.uri)),
+            detail=f"it was to follow version {mutation.base_version}, and the newest is {version}",
+        )
 
 
 def _find_commit(mutation: Mutation) -> LogHead | None:
     """The commit that carries this mutation's id, among those after its base."""
     head = find_head(mutation.uri)
     while head is not None and head.version > mutation.base_version:
-        note = note_of(head.user_metadata)
-        if note is not None and note.mutation_id == mutation.note.mutation_id:
+        if is_step(head.user_metadata, None, mutation.note.mutation_id):
             return head
         if head.version == 0:
             return None
@@ -87,26 +211,116 @@ def _find_commit(mutation: Mutation) -> LogHead | None:
     return None
 
 
-def _receipt(mutation: Mutation, commit: LogHead, outcome: Outcome) -> Receipt:
-    rows = dict(commit.metrics).get("numOutputRows")
-    return Receipt(
-        pin=commit.pin(mutation.note.table),
-        outcome=outcome,
-        operation=commit.operation,
-        timestamp_ms=commit.timestamp_ms,
-        rows=int(rows) if rows is not None else None,
-        metrics=commit.metrics,
+def _was_dropped(mutation: Mutation, base: LogHead) -> bool:
+    """Whether another writer of the same application came after the base: then Delta wrote nothing."""
+    head = find_head(mutation.uri)
+    application = application_of(mutation.note)
+    newest = head.version if head else -1
+    return newest < base.version or any(
+        application in read_transactions(mutation.uri, version)
+        for version in range(base.version + 1, newest + 1)
     )
 
 
-def _write_error(error: BaseException, path: str, origin: Origin | None) -> CommitConflict | EngineFailed:
-    failure = failure_of(error)
-    if (failure.java_class or "").rpartition(".")[2] in _CONFLICTS:
-        return CommitConflict(
-            origin=origin,
-            path=path,
-            detail=failure.detail,
-            condition=failure.condition,
-            sql_state=failure.sql_state,
-        )
-    return engine_error(error, origin)
+# --- receipts ------------------------------------------------------------------------------------------
+
+
+def _finish_again(session: RunSession, mutation: Mutation, landed: LogHead) -> None:
+    """Ends a mutation that was killed before its end: its rows are there, its clustering is not."""
+    columns = mutation.policy.cluster_by if mutation.policy else ()
+    if not columns or not isinstance(mutation, Overwrite) or read_head(mutation.uri) != landed:
+        return
+    snapshot = describe_pin(session, landed.pin(mutation.note.table))
+    if not clustering_of(session, mutation.uri, snapshot):
+        finish_table(session, mutation, Layout(cluster_by=columns), columns)
+
+
+def _receipt(
+    session: RunSession,
+    mutation: Mutation,
+    commit: LogHead,
+    outcome: Outcome,
+    prepared: PreparedWrite | None,
+    attempts: list[Attempt],
+) -> Receipt:
+    pin = _end(mutation, commit).pin(mutation.note.table)
+    info = describe_pin(session, pin)
+    metrics = dict(commit.metrics) if outcome != "no_change" else {}
+    content: ContentDigest | None = None
+    with suppress(HeadwaterError):  # the commit is there, whatever comes of its digest
+        content = _content(session, mutation, commit, prepared if outcome == "committed" else None)
+    return Receipt(
+        pin=pin,
+        kind=mutation.kind,
+        outcome=outcome,
+        operation=commit.operation if outcome != "no_change" else "",
+        timestamp_ms=commit.timestamp_ms,
+        rows=_rows_written(mutation, metrics) if outcome != "no_change" else 0,
+        metrics=tuple(metrics.items()),
+        protocol=Protocol(
+            min_reader_version=info.min_reader_version,
+            min_writer_version=info.min_writer_version,
+            reader_features=info.reader_features,
+            writer_features=info.writer_features,
+        ),
+        content=content,
+        attempts=tuple(attempts),
+        constraints=prepared.checks if prepared else (),
+        meanings=prepared.meanings if prepared else (),
+        settings=tuple(prepared.layout.properties.items()) if prepared else (),
+        left_out=prepared.layout.left_out if prepared else (),
+    )
+
+
+def _end(mutation: Mutation, commit: LogHead) -> LogHead:
+    """The commit with which a mutation ended: the next one, if that is the mutation's own."""
+    following = find_commit(mutation.uri, commit.version + 1)
+    if following and is_step(following.user_metadata, "finish", mutation.note.mutation_id):
+        return following
+    return commit
+
+
+def _rows_written(mutation: Mutation, metrics: dict[str, str]) -> int | None:
+    plus, minus = _ROWS[mutation.kind]
+    if any(name not in metrics for name in plus):
+        return None
+    return sum(int(metrics[name]) for name in plus) - sum(int(metrics.get(name, 0)) for name in minus)
+
+
+def _content(
+    session: RunSession, mutation: Mutation, commit: LogHead, prepared: PreparedWrite | None
+) -> ContentDigest | None:
+    """The digest of the table after a commit: observed in the write where that saw all rows that changed."""
+    pin = _end(mutation, commit).pin(mutation.note.table)
+    known = find_content(pin)
+    if known is None:
+        known = _observed(session, mutation, commit, prepared)
+        if known is None and isinstance(mutation, Overwrite):
+            known = compute_content(session, pin)
+        known = known or derive_content(session, pin)
+        if known is not None:
+            keep_content(pin, known)
+    return known
+
+
+def _observed(
+    session: RunSession, mutation: Mutation, commit: LogHead, prepared: PreparedWrite | None
+) -> ContentDigest | None:
+    if prepared is None or prepared.observed is None:
+        return None
+    found = prepared.observed.found()
+    # A task that was tried twice is counted twice; the commit knows how many rows it wrote.
+    if found is None or found.rows != _rows_written(mutation, dict(commit.metrics)):
+        return None
+    if isinstance(mutation, Overwrite) or commit.version == 0:
+        return found
+    if not isinstance(mutation, Append):
+        return None
+    before = read_commit(mutation.uri, commit.version - 1).pin(mutation.note.table)
+    known = _empty(prepared, before.version) or derive_content(session, before)
+    return known + found if known is not None else None
+
+
+def _empty(prepared: PreparedWrite, version: int) -> ContentDigest | None:
+    """Nothing, if the version before is the one that was made here for the rows to come."""
+    return NO_ROWS if prepared.is_new and prepared.base and prepared.base.version == version else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from headwater.errors import (
@@ -19,9 +19,12 @@ from headwater.errors import (
     DeltaError,
     EngineFailed,
     LogUnreadable,
+    MergeAmbiguous,
+    MutationRefused,
     NotADeltaTable,
     ProtocolUnsupported,
     VersionNotFound,
+    WriteFailed,
 )
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_error
 
@@ -83,6 +86,30 @@ _RAW = (
     "JsonParseException",
     "NoSuchElementException",
 )
+# What the JVM throws where a file system refuses to be written; a file that may not be made is "not found".
+_STORAGE = (
+    "IOException",
+    "AccessDeniedException",
+    "FileNotFoundException",
+    "FileSystemException",
+    "NoSuchFileException",
+)
+# Spark's words around whatever ended a task that wrote, if that has no condition of its own.
+_TASK = "TASK_WRITE_FAILED"
+_DEEPEST_CAUSE = 20
+# What Delta and Spark throw for a statement that they will not do, before anything is done.
+_REFUSING = (
+    "AnalysisException",
+    "DeltaAnalysisException",
+    "DeltaIllegalArgumentException",
+    "DeltaUnsupportedOperationException",
+    "DeltaUnsupportedTableFeatureException",
+    "DeltaTableFeatureException",
+    "DeltaColumnMappingUnsupportedException",
+    "ParseException",
+    "ExtendedAnalysisException",
+)
+_AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 _RAW_PROTOCOL = "ColumnMappingUnsupportedException"
 
 
@@ -122,6 +149,44 @@ def storage_error(failed: EngineFailed) -> DeltaError | None:
         sql_state=failed.sql_state,
         origin=origin,
     )
+
+
+def writing_error(
+    error: BaseException, path: str, kind: str, origin: Origin | None = None
+) -> DeltaError | EngineFailed:
+    """The typed error of a write that failed for good: the mutation, storage, or the rows are to blame."""
+    failed = engine_error(error, origin)
+    told: dict[str, Any] = {
+        "detail": failed.detail,
+        "condition": failed.condition,
+        "sql_state": failed.sql_state,
+        "origin": failed.origin,
+    }
+    condition, java = failed.condition or "", (failed.java_class or "").rpartition(".")[2]
+    if condition.startswith(_AMBIGUOUS):
+        return MergeAmbiguous(path=path, **told)
+    if condition.startswith(_PROTOCOL):
+        return ProtocolUnsupported(path=path, **told)
+    if condition == _TASK:
+        java, told["detail"] = _innermost(error, failed)
+    if java in _STORAGE and condition in {"", _TASK}:
+        return WriteFailed(path=path, **told)
+    if java in _REFUSING:
+        return MutationRefused(path=path, kind=kind, **told)
+    return storage_error(failed) or failed
+
+
+def _innermost(error: BaseException, failed: EngineFailed) -> tuple[str, str]:
+    """The class and the words of the last cause of an engine's exception."""
+    found: Any = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    for _ in range(_DEEPEST_CAUSE):
+        cause = found.getCause() if found is not None else None
+        if cause is None:
+            break
+        found = cause
+    if found is None:
+        return "", failed.detail
+    return str(found.getClass().getSimpleName()), " ".join(str(found.getMessage() or failed.detail).split())
 
 
 def _loading_error(failed: EngineFailed, path: Path, version: int, dataset: str) -> DeltaError | EngineFailed:

@@ -24,7 +24,7 @@ def probe_commit(session: RunSession, folder: Path) -> str:
     """Commits three rows, reads them back at their version, and says so."""
     uri = (folder / "commit").as_uri()
     rows = session.spark.range(3).toDF("id")
-    receipt = commit_mutation(Overwrite(uri=uri, base_version=-1, note=_note("commit")), rows)
+    receipt = commit_mutation(session, Overwrite(uri=uri, base_version=-1, note=_note("commit")), rows)
     count = read_pinned(session, receipt.pin).count()
     return f"{receipt.outcome} version {receipt.pin.version}, read {count} of {receipt.rows} rows"
 
@@ -38,7 +38,7 @@ def probe_change_feed(session: RunSession, folder: Path) -> str:
     )
     base = read_head(path.as_uri()).version
     rows = session.spark.range(2).toDF("id")
-    receipt = commit_mutation(Append(uri=path.as_uri(), base_version=base, note=_note("feed")), rows)
+    receipt = commit_mutation(session, Append(uri=path.as_uri(), base_version=base, note=_note("feed")), rows)
     window = CdfWindow(starting_version=receipt.pin.version)
     feed = read_changes(session, pin_changes("feed", path.as_uri(), window))
     kinds = sorted({str(row["_change_type"]) for row in feed.select("_change_type").collect()})

@@ -1,7 +1,8 @@
 """Whether a table holds what its log promises: rows counted by a real scan against the log's own numbers.
 
 The log promises the records of every file less those that deletion vectors take out. `count()` proves
-nothing: Delta answers it from the same numbers. Not here: when it is checked.
+nothing: Delta answers it from the same numbers. The digest of all rows does: it needs every value.
+Not here: when it is checked.
 """
 
 from __future__ import annotations
@@ -9,23 +10,24 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
-from headwater.delta.columns import sql_column
-from headwater.delta.failures import loading_errors, storage_error
+from headwater.delta.digests import digest_read, find_content
+from headwater.delta.failures import loading_errors
 from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows, rows_of
+from headwater.delta.observing import Observed
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
-from headwater.errors import DeltaError, EngineFailed, RowsDiffer
-from headwater.runtime import engine_errors, local_path_of
+from headwater.errors import DeltaError, RowsDiffer
+from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from headwater.delta.content import ContentDigest
     from headwater.names import SnapshotKey, TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
@@ -38,7 +40,6 @@ _PROMISE = (
     f"coalesce(sum({DELETED}), 0L) AS deleted",
     f"count(1) - count({RECORDS}) AS unknown",
 )
-_BUS_PATIENCE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +55,17 @@ class RowPromise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """A table as it was found: what is promised, what a scan gave, and everything that does not fit."""
+    """A table as it was found: what is promised, what a scan gave, and everything that does not fit.
+
+    `content` is the digest of its rows; if one was kept when they were written, it must be the same.
+    """
 
     snapshot: SnapshotKey
     digest: str
     promise: RowPromise
     rows_scanned: int | None
     problems: tuple[str, ...]
+    content: ContentDigest | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -129,21 +134,25 @@ def verify_pin(session: RunSession, pin: TablePin) -> Verification:
         rows = open_rows(session, pin)
     promise = promise_of(files)
     problems = [*_checksum_problems(pin, promise), *_file_problems(pin, files)]
-    scanned: int | None = None
+    content: ContentDigest | None = None
     if not problems:
         try:
-            scanned = _scan(rows)
+            content = digest_read(rows)
         except DeltaError as error:
             problems.append(error.message)
+    scanned, kept = content.rows if content else None, find_content(pin)
     if scanned is not None and promise.rows is not None and scanned != promise.rows:
         problems.append(f"the log promises {promise.rows} rows and a scan gives {scanned}")
         problems += _differing_files(session, pin, files)
+    elif content is not None and kept is not None and content != kept:
+        problems.append(f"its rows have the digest {content.text}, and were written with {kept.text}")
     return Verification(
         snapshot=pin.key,
         digest=pin.digest,
         promise=promise,
         rows_scanned=scanned,
         problems=tuple(problems),
+        content=content,
     )
 
 
@@ -153,27 +162,13 @@ class ScanCounter:
     def __init__(self, session: RunSession, pin: TablePin, rows: DataFrame) -> None:
         self._session = session
         self._pin = pin
-        self._counted = session.jvm.org.apache.spark.sql.Observation(f"rows of {pin.name}")
-        self.rows = self._observed(rows)
-
-    def _observed(self, rows: Any) -> DataFrame:
-        gateway: Any = self._session.spark.sparkContext._gateway
-        count: Any = sql_column(self._session, "count(1)")
-        none = gateway.new_array(self._session.jvm.org.apache.spark.sql.Column, 0)
-        return DataFrame(rows._jdf.observe(self._counted, count._jc, none), self._session.spark)
+        self._counted = Observed(session, rows, f"rows of {pin.name}", ("count(1)",))
+        self.rows = self._counted.rows
 
     def found(self) -> int | None:
         """The rows that came, once the job is over; None if no job came to its end."""
-        context: Any = self._session.spark.sparkContext._jsc
-        try:
-            context.sc().listenerBus().waitUntilEmpty(_BUS_PATIENCE_MS)
-        except Py4JJavaError:  # a bus that is not empty yet: then nothing was counted
-            return None
-        outcome = self._counted.future().value()
-        if outcome.isEmpty() or outcome.get().isFailure():
-            return None
-        row = outcome.get().get()
-        return int(row.getLong(0)) if row.length() else None
+        numbers = self._counted.found()
+        return numbers[0] if numbers else None
 
     def check(self, promised: int | None, origin: Origin | None = None) -> bool:
         """Whether the rows were counted and are as promised.
@@ -197,18 +192,6 @@ def _rows_differ(snapshot: SnapshotKey, problems: Sequence[str], origin: Origin 
         return None
     path = str(local_path_of(snapshot.canonical_uri))
     return RowsDiffer(path=path, version=snapshot.version, detail=problems[0], origin=origin)
-
-
-def _scan(rows: Any) -> int:
-    """How many rows come out of a scan that decodes every column; they are counted one by one.
-
-    Not by a `noop` write: under a V2 write Delta does not prepare its scan, and deletion vectors need that.
-    """
-    try:
-        with engine_errors():
-            return int(rows._jdf.queryExecution().toRdd().count())
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
 
 
 def _differing_files(session: RunSession, pin: TablePin, files: Sequence[DataFile]) -> list[str]:

@@ -68,7 +68,11 @@ def reason_to_build(
     if last and view not in {table.name for table in last.tables if table.pin is not None}:
         return "the last run did not make it"
     if before[view] != now[view]:
-        return "its definition changed"
+        return (
+            "its definition changed"
+            if _said(before[view]) != _said(now[view])
+            else "its write policy changed"
+        )
     if last and last.results_digest != results_digest:
         return "settings, functions or versions changed"
     changed = [name for name in reached if before.get(name) != now.get(name)]
@@ -82,12 +86,25 @@ def reason_to_build(
 
 def recorded_identities(last: Manifest) -> dict[str, object]:
     """What each view said and each source held in a recorded run."""
-    return {**{view.name: view.digest for view in last.views}, **_recorded_sources(last)}
+    return {**_recorded_views(last), **_recorded_sources(last)}
 
 
 def current_identities(pipeline: Pipeline, sources: Sequence[PinnedSource]) -> dict[str, object]:
     """The same for what is there now."""
-    return {**{view.name: view.digest for view in pipeline.views}, **_current_sources(sources)}
+    return {**_current_views(pipeline), **_current_sources(sources)}
+
+
+def _recorded_views(last: Manifest) -> dict[str, object]:
+    return {each.name: (each.digest, each.stored, each.policy) for each in last.views}
+
+
+def _current_views(pipeline: Pipeline) -> dict[str, object]:
+    return {each.name: (each.digest, each.stored, each.policy.lasting()) for each in pipeline.views}
+
+
+def _said(identity: object) -> object:
+    """What a view says, without how its table is written."""
+    return identity[:2] if isinstance(identity, tuple) else identity  # pyright: ignore[reportUnknownVariableType]
 
 
 def _recorded_sources(last: Manifest) -> dict[str, object]:
@@ -104,9 +121,7 @@ def _current_sources(sources: Sequence[PinnedSource]) -> dict[str, object]:
 
 
 def _changed_views(last: Manifest, pipeline: Pipeline) -> str | None:
-    before = {view.name: (view.digest, view.stored) for view in last.views}
-    now = {view.name: (view.digest, view.stored) for view in pipeline.views}
-    return _first_difference("view", before, now)
+    return _first_difference("view", _recorded_views(last), _current_views(pipeline))
 
 
 def _changed_sources(last: Manifest, sources: Sequence[PinnedSource]) -> str | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from headwater.delta import (
+    check_policy,
     check_storable,
     read_files,
     read_scanned,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from headwater.functions import FunctionSnapshot
     from headwater.origin import Origin
     from headwater.pipeline import SourceSpec, ViewSpec
+    from headwater.policies import WritePolicy
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RunSession
 
@@ -145,7 +147,7 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
         raise OrderMismatch(view=view.name, promised=promised, found=found, origin=view.origin)
     if view.stored:
         try:
-            _register_planned(session, view.name, frame, view.origin)
+            _register_planned(session, view.name, frame, view.origin, view.policy)
         except ENGINE_EXCEPTIONS as error:
             raise plan_error(error, view.name, view.origin) from error
     else:
@@ -153,8 +155,12 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
             frame.createOrReplaceTempView(view.name)
 
 
-def _register_planned(session: RunSession, name: str, frame: DataFrame, origin: Origin) -> None:
+def _register_planned(
+    session: RunSession, name: str, frame: DataFrame, origin: Origin, policy: WritePolicy | None = None
+) -> None:
     check_storable(frame.schema, name, origin)
+    if policy is not None:
+        frame = check_policy(session, policy, frame, name, origin)
     empty = empty_relation(session, as_stored(frame.schema), name)
     planned = TablePin(name=name, uri=f"planned:{name}", version=0, digest="")
     register_table(session, "memory", planned, empty, provider_kind="planned")

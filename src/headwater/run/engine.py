@@ -192,6 +192,7 @@ def _record(run: _Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Ma
         tables=made.tables,
         registrations=made.registrations,
         rows_checked=made.rows_checked,
+        receipts=made.receipts,
         schemas=run.schemas,
         error=made.error,
     )

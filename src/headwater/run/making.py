@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater.artifacts import Manifest
-    from headwater.delta import Registration
+    from headwater.delta import Receipt, Registration
     from headwater.pipeline import Pipeline
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
@@ -57,6 +57,7 @@ class Made:
     tables: list[TableRecord] = field(default_factory=list[TableRecord])
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     rows_checked: dict[str, int] = field(default_factory=dict[str, int])
+    receipts: list[Receipt] = field(default_factory=list["Receipt"])
     error: HeadwaterError | None = None
 
 
@@ -76,6 +77,7 @@ def make_tables(request: MakingRequest) -> Made:
             made.tables += _not_made(request, made, name, error)
             break
     made.registrations = dict(request.context.registrations)
+    made.receipts = list(request.context.receipts)
     checks = request.context.checks
     made.rows_checked = {checks.pins[name][0].name: count for name, count in checks.checked.items()}
     return made
@@ -87,7 +89,7 @@ def _make_source(request: MakingRequest, source: SourceSpec) -> None:
     request.listen(Progress(message=f"making {source.name}", total=len(request.table_uris)))
     rows = rehydrate(request.context.session, source.plan.executable, source.name, source.origin)
     uri = request.pins.uri_of(source)
-    pin, _ = write_table(
+    receipt = write_table(
         request.context,
         source.name,
         rows,
@@ -96,7 +98,7 @@ def _make_source(request: MakingRequest, source: SourceSpec) -> None:
         head=find_head(uri),
         origin=source.origin,
     )
-    request.pins.made(source, pin)
+    request.pins.made(source, receipt.pin)
 
 
 def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
@@ -177,7 +179,8 @@ def _task_key(request: MakingRequest, made: Made, view: ViewSpec, reached: list[
             inputs[name] = request.pins.pinned(spec).identity
         elif spec is not None:
             inputs[name] = [pin.version, pin.digest] if pin else [spec.digest]
-    return digest_of(["view", view.digest, request.results_digest, inputs])
+    policy = view.policy.lasting()
+    return digest_of(["view", view.digest, request.results_digest, inputs, *([policy] if policy else [])])
 
 
 def _reason(request: MakingRequest, made: Made, view: str, reached: list[str]) -> str:

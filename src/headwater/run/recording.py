@@ -15,8 +15,12 @@ from headwater.artifacts import (
     PinRecord,
     SourceRecord,
     ViewRecord,
+    ViolationRecord,
+    mutation_record,
     registration_record,
+    violation_record,
 )
+from headwater.errors import ConstraintViolated
 from headwater.functions import tags_of
 
 _PACKAGES = Path(__file__).parents[2]
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater.artifacts import TableRecord
-    from headwater.delta import Registration
+    from headwater.delta import Receipt, Registration
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
     from headwater.run.pins import PinnedSource
@@ -45,6 +49,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
     tables: Sequence[TableRecord],
     registrations: Mapping[str, Registration],
     rows_checked: Mapping[str, int],
+    receipts: Sequence[Receipt],
     schemas: RecordedSchemas,
     error: HeadwaterError | None,
 ) -> Manifest:
@@ -73,10 +78,20 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         registrations=tuple(
             registration_record(registrations[name], rows_checked.get(name)) for name in sorted(registrations)
         ),
+        mutations=tuple(sorted(map(mutation_record, receipts), key=lambda each: (each.table, each.version))),
+        violations=_violations(tables, error),
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
         error=str(error) if error else None,
     )
+
+
+def _violations(tables: Sequence[TableRecord], error: HeadwaterError | None) -> tuple[ViolationRecord, ...]:
+    """The rows that ended the run, if some did: those for the table that failed."""
+    failed = [each.name for each in tables if each.action == "failed"]
+    if not isinstance(error, ConstraintViolated) or not failed:
+        return ()
+    return (violation_record(failed[0], error),)
 
 
 def _source(source: PinnedSource) -> SourceRecord | None:
@@ -117,6 +132,7 @@ def _view(
         reads=reads,
         functions=functions,
         tags=tags_of(functions),
+        policy=view.policy.lasting(),
     )
 
 

@@ -15,12 +15,12 @@ from headwater.delta import (
     LogHead,
     Overwrite,
     commit_mutation,
+    find_content,
     find_head,
     note_of,
     read_head,
     read_pinned,
     register_delta,
-    storage_error,
 )
 from headwater.digest import digest_of
 from headwater.errors import (
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.delta import Registration
+    from headwater.delta import ContentDigest, Receipt, Registration
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.pipeline import ViewSpec
+    from headwater.policies import WritePolicy
     from headwater.runtime import RunSession
 
 _WITHDRAWN = "withdrawn"
@@ -59,6 +60,7 @@ class TaskContext:
     new_token: Callable[[], str]
     checks: RowChecks = field(default_factory=RowChecks)
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
+    receipts: list[Receipt] = field(default_factory=list["Receipt"])
 
 
 def run_task(  # noqa: PLR0913  a task is all of this
@@ -93,24 +95,52 @@ def run_task(  # noqa: PLR0913  a task is all of this
     if head is not None and not full and _made_by(head, view.name, key):
         if head.digest != recorded:
             _confirm(context, view, reached)
-        pin = head.pin(view.name)
-        _register(context, pin, _rows(head))
-        return _record(pin, key, action="skipped", reason="nothing it reads changed", rows=_rows(head))
+        return _left_alone(context, view, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
     watched = WatchedView(context.session, view, between, context.checks, reached)
     try:
-        pin, count = write_table(
-            context, view.name, watched.rows, uri=uri, key=key, head=head, origin=view.origin
-        )
-        try:
-            watched.check()
-        except RowsDiffer as error:
-            _withdraw(context, view, pin, head, error)
-            raise
+        receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
         watched.close()
-    return _record(pin, key, action="built", reason=reason, rows=count)
+    return _record(
+        receipt.pin, key, action="built", reason=reason, rows=receipt.rows, content=receipt.content
+    )
+
+
+def _build(
+    context: TaskContext, view: ViewSpec, watched: WatchedView, *, uri: str, key: str, head: LogHead | None
+) -> Receipt:
+    """Writes a view's rows, and withdraws them if what they were made of is not what it should be."""
+    receipt = write_table(
+        context,
+        view.name,
+        watched.rows,
+        uri=uri,
+        key=key,
+        head=head,
+        origin=view.origin,
+        policy=view.policy,
+    )
+    try:
+        watched.check()
+    except RowsDiffer as error:
+        _withdraw(context, view, receipt.pin, head, error)
+        raise
+    return receipt
+
+
+def _left_alone(context: TaskContext, view: ViewSpec, head: LogHead, key: str) -> TableRecord:
+    pin = head.pin(view.name)
+    _register(context, pin, _rows(head))
+    return _record(
+        pin,
+        key,
+        action="skipped",
+        reason="nothing it reads changed",
+        rows=_rows(head),
+        content=find_content(pin),
+    )
 
 
 def _confirm(context: TaskContext, view: ViewSpec, reached: Collection[str] | None) -> None:
@@ -161,7 +191,8 @@ def write_table(
     key: str,
     head: LogHead | None,
     origin: Origin,
-) -> tuple[TablePin, int | None]:
+    policy: WritePolicy | None = None,
+) -> Receipt:
     """Commits rows as the whole content of a table, and registers it at its new version."""
     base = head.version if head else -1
     note = CommitNote(
@@ -172,14 +203,19 @@ def write_table(
         mutation_id=digest_of([context.run_id, name, key, base, context.new_token()]),
     )
     try:
-        receipt = commit_mutation(Overwrite(uri=uri, base_version=base, note=note), rows, origin)
+        mode = policy.schema_mode if policy else None
+        mutation = Overwrite(
+            uri=uri, base_version=base, note=note, exact=True, policy=policy, schema_mode=mode or "overwrite"
+        )
+        receipt = commit_mutation(context.session, mutation, rows, origin)
     except EngineFailed as error:
         told = error.detail.partition(f"{FileChanged.__name__}: ")[2]
         if told:
             raise SourceChanged(view=name, detail=told, origin=origin) from error
-        raise storage_error(error) or error from error
+        raise
+    context.receipts.append(receipt)
     _register(context, receipt.pin, receipt.rows)
-    return receipt.pin, receipt.rows
+    return receipt
 
 
 def _made_by(head: LogHead, name: str, key: str) -> bool:
@@ -197,13 +233,16 @@ def _rows(head: LogHead) -> int | None:
     return int(count) if count is not None else None
 
 
-def _record(pin: TablePin, key: str, *, action: str, reason: str, rows: int | None) -> TableRecord:
+def _record(
+    pin: TablePin, key: str, *, action: str, reason: str, rows: int | None, content: ContentDigest | None
+) -> TableRecord:
     return TableRecord(
         name=pin.name,
         action="built" if action == "built" else "skipped",
         reason=reason,
         version=pin.version,
         rows=rows,
+        digest=content.text if content else None,
         pin=PinRecord(version=pin.version, digest=pin.digest),
         task_key=key,
     )

@@ -14,7 +14,7 @@ connect_planner                   Spark's translator from Connect's messages to 
 ArrowStream, as_arrow_can         a frame's rows as Arrow batches, in bounded memory
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
 headwater_home                    the cache folder
-StorageProfile                    where tables live: local_path_of, is_remote, redacted
+StorageProfile                    where tables live: local_path_of, is_remote, check_writable, redacted
 CachePolicy, cache_policy         how long a session believes what it saw, by CacheProfile
 """
 
@@ -43,7 +43,7 @@ from headwater.runtime.session import (
     prepare_engine,
 )
 from headwater.runtime.settings import SettingsSnapshot
-from headwater.runtime.storage import StorageProfile, is_remote, local_path_of, redacted
+from headwater.runtime.storage import StorageProfile, check_writable, is_remote, local_path_of, redacted
 from headwater.runtime.streaming import ArrowStream, as_arrow_can
 from headwater.runtime.training import run_training
 from headwater.runtime.versions import (
@@ -74,6 +74,7 @@ __all__ = [
     "as_arrow_can",
     "cache_policy",
     "check_keys",
+    "check_writable",
     "close_runtime",
     "connect_planner",
     "dependency_manifest",

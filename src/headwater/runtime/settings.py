@@ -78,6 +78,7 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         "spark.driver.memory": profile.driver_memory,
         "spark.sql.shuffle.partitions": str(profile.shuffle_partitions),
         "spark.databricks.delta.snapshotPartitions": str(profile.snapshot_partitions),
+        "spark.databricks.delta.maxCommitAttempts": "50",  # not ten million: who commits decides when to stop
         "spark.sql.adaptive.enabled": _word(profile.adaptive),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.ui.enabled": "false",

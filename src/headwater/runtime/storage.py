@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from headwater.errors import InvalidSetting, RemoteRefused, RemoteUnsupported
+from headwater.errors import InvalidSetting, RemoteRefused, RemoteUnsupported, StoreUnsafe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,6 +37,9 @@ _BUCKET = re.compile(r"[a-z0-9._-]+", _FLAGS)
 _CONTAINER = re.compile(rf"(?:[a-z0-9$-]+@)?{_HOST}", _FLAGS)
 _S3_SCHEMES = frozenset({"s3", "s3n", "s3a"})
 _CONTAINER_SCHEMES = frozenset({"abfs", "abfss", "wasb", "wasbs"})
+
+# A log store that lets one of two writers win, and the other one know; S3 alone does not.
+SAFE_LOG_STORES = ("io.delta.storage.S3DynamoDBLogStore",)
 
 _HADOOP = "spark.hadoop."
 # What a log store option may begin with, and what Spark wants in front of it.
@@ -157,6 +160,22 @@ def local_path_of(uri: str) -> Path:
     if not _is_file_uri(uri):
         raise RemoteUnsupported(uri=_address_shown(uri))
     return Path(_path_in(uri))
+
+
+def check_writable(storage: StorageProfile, uri: str) -> None:
+    """Raises StoreUnsafe for an address on S3 unless the profile names a log store that was proven safe.
+
+    Delta's own store for S3 has no way to make a file only if it is not there: of two writers at one time,
+    both are told that they committed.
+    """
+    remote = _remote(uri)
+    if remote is None or remote["scheme"].lower() not in _S3_SCHEMES:
+        return
+    named = dict(storage.spark_settings()).get(f"spark.delta.logStore.{remote['scheme'].lower()}.impl")
+    named = named or dict(storage.spark_settings()).get("spark.delta.logStore.s3a.impl")
+    if named not in SAFE_LOG_STORES:
+        store = named or "Delta's default for S3"
+        raise StoreUnsafe(uri=_address_shown(uri), log_store=store, safe=SAFE_LOG_STORES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,210 @@
+"""The content of a table as one short text: equal for equal rows, in whatever order, files and layout.
+
+Every row is hashed twice to 64 bits over its columns in the order of their names: for each column that is
+not null a number that stands for its name and type, then its value. The digest of rows is their count and
+the two sums, modulo 2**64; so digests add up: a table's is what it was, less what was removed, plus what
+was added. A column of nulls says nothing, so a column that is added later changes nothing in rows without it.
+Not here: whether a table's rows can be read; and where its digests are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DoubleType,
+    FloatType,
+    MapType,
+    StringType,
+    StructType,
+    VariantType,
+)
+
+from headwater.delta.columns import quoted
+from headwater.delta.observing import Observed
+from headwater.digest import digest_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headwater.runtime import RunSession
+
+_TEXT = re.compile(r"hw1:([0-9]+):([0-9a-f]{32})")
+_MODULUS = 1 << 64
+_LANES = (1, 2)
+_HALF = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentDigest:
+    """How many rows, and two sums of their hashes.
+
+    >>> one = ContentDigest(rows=1, first=5, second=2**64 - 1)
+    >>> (one + one - one) == one
+    True
+    >>> one.text
+    'hw1:1:0000000000000005ffffffffffffffff'
+    """
+
+    rows: int
+    first: int
+    second: int
+
+    def __add__(self, other: ContentDigest) -> ContentDigest:
+        return _reduced(self.rows + other.rows, self.first + other.first, self.second + other.second)
+
+    def __sub__(self, other: ContentDigest) -> ContentDigest:
+        return _reduced(self.rows - other.rows, self.first - other.first, self.second - other.second)
+
+    @property
+    def text(self) -> str:
+        """The digest as it is shown and recorded."""
+        return f"hw1:{self.rows}:{self.first:016x}{self.second:016x}"
+
+
+NO_ROWS = ContentDigest(rows=0, first=0, second=0)
+
+
+def content_of_text(text: str) -> ContentDigest | None:
+    """The digest that was written as `text`; None if it is none, or one of another kind."""
+    found = _TEXT.fullmatch(text)
+    if found is None:
+        return None
+    return ContentDigest(rows=int(found[1]), first=int(found[2][:16], 16), second=int(found[2][16:], 16))
+
+
+def digest_rows(rows: DataFrame) -> ContentDigest:
+    """The digest of rows, by a pass over all of them."""
+    halves = [f"sum(CAST({part} AS DECIMAL(20, 0)))" for part in _parts("first", "second")]
+    first, second = row_hashes(rows.schema)
+    hashed = rows.selectExpr(f"{first} AS first", f"{second} AS second")
+    found = hashed.selectExpr("count(1)", *halves).collect()[0]
+    return _of_halves(int(found[0]), [int(each or 0) for each in found[1:]])
+
+
+class ObservedContent:
+    """Rows whose digest comes out of the job that writes them: `rows` must be what is written.
+
+    `guard` is a further condition in SQL: the job fails at the first row that does not make it true.
+    """
+
+    def __init__(self, session: RunSession, rows: DataFrame, guard: str | None = None) -> None:
+        names = [quoted(each) for each in rows.columns]
+        guarded, first, second, *halves = _free_names(rows, 3 + 4)
+        one, two = row_hashes(rows.schema)
+        hashes = [f"{one} AS {first}", f"{two} AS {second}"]
+        guards = [f"{_guarded(guard)} AS {guarded}"] if guard else []
+        hashed = rows.selectExpr(*names, *hashes, *guards)
+        parts = [f"{part} AS {name}" for part, name in zip(_parts(first, second), halves, strict=True)]
+        split = hashed.selectExpr(*names, *parts, *([guarded] if guard else []))
+        # Two billion rows and more do not fit these sums: then the rows have to be read again.
+        sums = [f"try_sum({name})" for name in halves]
+        asked = ("count(1)", *sums, *([f"max({guarded})"] if guard else []))
+        self._observed = Observed(session, split, "content", asked)
+        self.rows = self._observed.rows.selectExpr(*names)
+
+    def found(self) -> ContentDigest | None:
+        """The digest, once the job is over; None if it did not come to its end, or had too many rows."""
+        count, *numbers = self._observed.found() or (None,)
+        halves = [each or 0 for each in numbers[:4] if each is not None or not count]
+        return _of_halves(count, halves) if count is not None and len(halves) == 4 else None  # noqa: PLR2004
+
+
+def _guarded(condition: str) -> str:
+    return f"CASE WHEN {condition} THEN 1L ELSE raise_error('a constraint does not hold') END"
+
+
+def _free_names(rows: DataFrame, count: int) -> list[str]:
+    """Names that no column has, without regard to case."""
+    taken = {each.casefold() for each in rows.columns}
+    prefix = "_hw"
+    while any(each.startswith(prefix) for each in taken):
+        prefix += "_"
+    return [f"{prefix}{index}" for index in range(count)]
+
+
+def _parts(first: str, second: str) -> tuple[str, ...]:
+    """Each hash in two halves, so that sums of billions fit."""
+    return tuple(
+        part
+        for lane in (first, second)
+        for part in (f"({lane} & {_HALF}L)", f"shiftrightunsigned({lane}, 32)")
+    )
+
+
+def _of_halves(rows: int, halves: list[int]) -> ContentDigest:
+    return _reduced(rows, halves[0] + (halves[1] << 32), halves[2] + (halves[3] << 32))
+
+
+def _reduced(rows: int, first: int, second: int) -> ContentDigest:
+    return ContentDigest(rows=rows, first=first % _MODULUS, second=second % _MODULUS)
+
+
+# --- the hash of a row ---------------------------------------------------------------------------------
+
+
+def row_hashes(schema: StructType) -> tuple[str, str]:
+    """A row's two hashes in SQL. Spark's own passes over nulls: what is null is seen by what is missing."""
+    first, second = (_hash(lane, _fields(schema, "", "", lane, 0)) for lane in _LANES)
+    return first, second
+
+
+def _hash(lane: int, parts: list[str]) -> str:
+    return f"xxhash64({', '.join([str(lane), *parts])})"
+
+
+def _fields(kind: StructType, value: str, path: str, lane: int, depth: int) -> list[str]:
+    front = f"{value}." if value else ""
+    return [
+        part
+        for field in sorted(kind.fields, key=lambda each: each.name)
+        for part in _value(
+            f"{front}{quoted(field.name)}", field.dataType, f"{path}/{field.name}", lane, depth
+        )
+    ]
+
+
+def _value(value: str, kind: DataType, path: str, lane: int, depth: int) -> list[str]:
+    """What is hashed of one value: nothing if it is null, else a mark of its own and then the value."""
+    mark = int(digest_of([path, _tag(kind)])[:15], 16)
+    return [f"if({value} IS NULL, NULL, {mark}L)", *_inside(value, kind, path, lane, depth)]
+
+
+def _inside(value: str, kind: DataType, path: str, lane: int, depth: int) -> list[str]:
+    match kind:
+        case StructType():
+            return _fields(kind, value, path, lane, depth)
+        case ArrayType():
+            item = f"_hw_item{depth}"
+            hashed = _hash(lane, _value(item, kind.elementType, f"{path}[]", lane, depth + 1))
+            return [f"if({value} IS NULL, NULL, size({value}))", f"transform({value}, {item} -> {hashed})"]
+        case MapType():
+            item = f"_hw_item{depth}"
+            parts = _value(f"{item}.key", kind.keyType, f"{path}{{}}", lane, depth + 1)
+            parts += _value(f"{item}.value", kind.valueType, f"{path}{{}}=", lane, depth + 1)
+            hashed = f"transform(map_entries({value}), {item} -> {_hash(lane, parts)})"
+            return [f"if({value} IS NULL, NULL, size({value}))", f"array_sort({hashed})"]
+        case DoubleType() | FloatType():
+            return [value, f"if({value} = 0, CAST({value} AS STRING), NULL)"]  # 0.0 and -0.0 hash alike
+        case VariantType():
+            return [f"schema_of_variant({value})", f"to_json({value})"]  # a variant itself cannot be hashed
+        case StringType():
+            return [value if kind == StringType() else f"CAST({value} AS BINARY)"]  # a collation hashes less
+        case _:
+            return [value]
+
+
+def _tag(kind: DataType) -> str:
+    match kind:
+        case StructType():
+            return "struct"
+        case ArrayType():
+            return "array"
+        case MapType():
+            return "map"
+        case _:
+            return kind.simpleString()

@@ -1,0 +1,311 @@
+"""What must hold before a mutation is done, and what is made ready for it.
+
+    the table is there, its protocol has what the gate asks for
+    rows fit its columns under the schema mode · so does the policy · semantic types · constraints
+    properties and clustering are settled, by a commit of their own if need be
+    rows stand in the order of the layout · digest and constraints are watched in the job that writes them
+
+Not here: doing it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import StructField, StructType
+
+from headwater.delta.candidates import candidate_rows
+from headwater.delta.constraints import (
+    VIOLATIONS,
+    Constraint,
+    check_constraints,
+    constraints_of,
+    find_violation,
+    guard_of,
+)
+from headwater.delta.content import ObservedContent
+from headwater.delta.gates import check_gate
+from headwater.delta.layout import Layout, arrange, resolve_layout
+from headwater.delta.meanings import METADATA_KEY, check_meanings, with_meanings
+from headwater.delta.mutation import Append, Merge, Overwrite, ReplaceWhere
+from headwater.delta.receipt import ConstraintCheck
+from headwater.delta.schema import check_storable, fit_rows, same_type
+from headwater.delta.settling import clustering_of, create_table, settle_table, wanted_clustering
+from headwater.delta.snapshot import describe_pin
+from headwater.errors import HeadwaterError, NotADeltaTable, RowsUnusable
+from headwater.policies import WritePolicy
+from headwater.runtime import failure_of, local_path_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headwater.delta.head import LogHead
+    from headwater.delta.mutation import Mutation
+    from headwater.delta.receipt import MeaningCheck
+    from headwater.delta.snapshot import SnapshotInfo
+    from headwater.errors import ConstraintViolated
+    from headwater.origin import Origin
+    from headwater.policies import SchemaMode
+    from headwater.runtime import RunSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedWrite:
+    """A mutation that can be done: on which version, with which rows, watched by what.
+
+    `candidates` are the rows as constraints see them; `is_new` says that the table was made for it just now.
+    `in_place` and `clustering` are about a table that is overwritten: whether its clustering can stay, and
+    if not, what it is to be clustered by once the rows are there.
+    """
+
+    base: LogHead | None
+    rows: DataFrame | None
+    candidates: DataFrame | None
+    layout: Layout
+    schema_mode: SchemaMode | None
+    constraints: tuple[Constraint, ...]
+    checks: tuple[ConstraintCheck, ...]
+    meanings: tuple[MeaningCheck, ...]
+    observed: ObservedContent | None
+    is_new: bool
+    in_place: bool = False
+    clustering: tuple[str, ...] = ()
+
+
+def prepare_write(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    base: LogHead | None,
+    origin: Origin | None = None,
+) -> PreparedWrite:
+    """Makes a mutation ready on a version of its table; raises what `commit_mutation` raises."""
+    name, path = mutation.note.table, str(local_path_of(mutation.uri))
+    policy = mutation.policy or WritePolicy()
+    snapshot = _opened(session, mutation, rows, base, origin)
+    is_new = snapshot is None
+    mode = _schema_mode(mutation)
+    rewrites = isinstance(mutation, Overwrite) and mode == "overwrite"
+    if rows is not None:
+        rows = _fitted(session, mutation, rows, None if rewrites else snapshot, mode, origin)
+    schema = _schema_after(rows, None if rewrites else snapshot, merges=mode == "merge")
+    layout = resolve_layout(session, policy, schema, snapshot, path, origin)
+    meanings = check_meanings(policy.semantic_types, schema, name, origin)
+    if rows is not None and not isinstance(mutation, Merge):
+        rows = with_meanings(session, rows, [each for each in meanings if each.column_name in rows.columns])
+    candidates = candidate_rows(session, mutation, rows, base.pin(name) if base else None)
+    constraints = constraints_of(policy, None if rewrites else snapshot)
+    checks = _checked(session, mutation, constraints, candidates, path, origin)
+    settled = _settled(session, mutation, layout, snapshot, rows, rewrites=rewrites, origin=origin)
+    if settled is not None:
+        base = settled
+        snapshot = describe_pin(session, settled.pin(name), origin)
+        layout = resolve_layout(session, policy, schema, snapshot, path, origin)
+    in_place, clustering = _clustered(session, mutation, layout, snapshot, schema, rewrites=rewrites)
+    observed: ObservedContent | None = None
+    if rows is not None and isinstance(mutation, Append | Overwrite | ReplaceWhere):
+        # Right under the write: a sort looks at its rows twice.
+        observed = ObservedContent(session, arrange(session, rows, layout), guard_of(constraints))
+        rows = observed.rows
+        observed = observed if _is_whole(rows, schema) else None
+    return PreparedWrite(
+        base=base,
+        rows=rows,
+        candidates=candidates,
+        layout=layout,
+        schema_mode=mode,
+        constraints=constraints,
+        checks=checks,
+        meanings=meanings,
+        observed=observed,
+        is_new=is_new,
+        in_place=in_place,
+        clustering=clustering,
+    )
+
+
+def check_policy(
+    session: RunSession, policy: WritePolicy, rows: DataFrame, dataset: str, origin: Origin | None = None
+) -> DataFrame:
+    """The rows with what their columns mean in their schema, once the policy was seen to fit them.
+
+    Nothing is read: it is asked while everything is still only planned.
+
+    Raises:
+        MeaningDiffers, ConstraintInvalid, PolicyRefused, FeatureUnknown: it does not fit.
+    """
+    resolve_layout(session, policy, rows.schema, None, f"'{dataset}'", origin)
+    meanings = check_meanings(policy.semantic_types, rows.schema, dataset, origin)
+    check_constraints(session, constraints_of(policy, None), rows, dataset, origin)
+    return with_meanings(session, rows, meanings)
+
+
+def violation_of(
+    mutation: Mutation,
+    prepared: PreparedWrite | None,
+    failure: Exception,
+    origin: Origin | None,
+) -> ConstraintViolated | None:
+    """The constraint behind a failed write, counted by a pass over the rows; None if it is not one."""
+    if prepared is None or prepared.candidates is None or failure_of(failure).condition not in VIOLATIONS:
+        return None
+    constraints = list(prepared.constraints)
+    if isinstance(mutation, ReplaceWhere):
+        constraints.append(Constraint(name="replace_where", expression=mutation.where, owner="table"))
+    try:
+        path = str(local_path_of(mutation.uri))
+        return find_violation(constraints, prepared.candidates, path, origin)
+    except HeadwaterError:
+        return None
+
+
+def _opened(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    base: LogHead | None,
+    origin: Origin | None,
+) -> SnapshotInfo | None:
+    """The table as it is, if the mutation can be about it at all; None where there is none yet."""
+    path = str(local_path_of(mutation.uri))
+    has_rows = isinstance(mutation, Append | Overwrite | ReplaceWhere | Merge)
+    if has_rows != (rows is not None):
+        detail = f"a mutation of the kind {mutation.kind} {'needs' if has_rows else 'takes no'} rows"
+        raise RowsUnusable(path=path, detail=detail, origin=origin)
+    if base is None and not isinstance(mutation, Append | Overwrite):
+        raise NotADeltaTable(path=path, origin=origin)
+    if base is None:
+        return None
+    snapshot = describe_pin(session, base.pin(mutation.note.table), origin)
+    check_gate(mutation.gate, snapshot, mutation.note.table, origin)
+    return snapshot
+
+
+def _schema_mode(mutation: Mutation) -> SchemaMode | None:
+    """The write's own mode, else the policy's; only a whole table's schema can be overwritten."""
+    if isinstance(mutation, Append | Overwrite | ReplaceWhere) and mutation.schema_mode is not None:
+        return mutation.schema_mode
+    mode = mutation.policy.schema_mode if mutation.policy else None
+    return mode if mode == "merge" or isinstance(mutation, Overwrite) else None
+
+
+def _fitted(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame,
+    snapshot: SnapshotInfo | None,
+    mode: SchemaMode | None,
+    origin: Origin | None,
+) -> DataFrame:
+    if not isinstance(mutation, Merge):
+        check_storable(rows.schema, mutation.note.table, origin)
+    if snapshot is None or isinstance(mutation, Merge):
+        return rows
+    path = str(local_path_of(mutation.uri))
+    return fit_rows(session, rows, _schema_of(snapshot), mode, path, origin)
+
+
+def _schema_of(snapshot: SnapshotInfo) -> StructType:
+    return StructType.fromJson(json.loads(snapshot.schema_json))
+
+
+def _schema_after(rows: DataFrame | None, snapshot: SnapshotInfo | None, *, merges: bool) -> StructType:
+    """The table's columns as they will be."""
+    if snapshot is None:
+        return rows.schema if rows is not None else StructType([])
+    table = _schema_of(snapshot)
+    known = {name.casefold() for name in table.names}
+    more = (
+        [each for each in rows.schema.fields if each.name.casefold() not in known] if rows and merges else []
+    )
+    return StructType([*table.fields, *more])
+
+
+def _checked(
+    session: RunSession,
+    mutation: Mutation,
+    constraints: tuple[Constraint, ...],
+    candidates: DataFrame | None,
+    path: str,
+    origin: Origin | None,
+) -> tuple[ConstraintCheck, ...]:
+    """What rows are tested against; where Delta makes the rows itself, the policy's are tested now."""
+    if candidates is None:
+        return ()
+    check_constraints(session, constraints, candidates, mutation.note.table, origin)
+    is_ours = not isinstance(mutation, Append | Overwrite | ReplaceWhere)
+    own = [each for each in constraints if each.owner == "policy"]
+    if own and is_ours:
+        violated = find_violation(constraints, candidates, path, origin)
+        if violated is not None:
+            raise violated
+    return tuple(
+        ConstraintCheck(
+            name=each.name,
+            expression=each.expression,
+            enforced_by="delta" if each.owner == "table" else "headwater",
+            extra_passes=int(is_ours and each.owner == "policy"),
+        )
+        for each in constraints
+    )
+
+
+def _settled(
+    session: RunSession,
+    mutation: Mutation,
+    layout: Layout,
+    snapshot: SnapshotInfo | None,
+    rows: DataFrame | None,
+    *,
+    rewrites: bool,
+    origin: Origin | None,
+) -> LogHead | None:
+    """The commit that brought the table to what the layout wants; None if there was no need."""
+    if mutation.policy is None:
+        return None
+    if snapshot is None:
+        return create_table(session, mutation, layout, rows.schema) if rows is not None else None
+    return settle_table(session, mutation, layout, snapshot, rewrites=rewrites, origin=origin)
+
+
+def _clustered(
+    session: RunSession,
+    mutation: Mutation,
+    layout: Layout,
+    snapshot: SnapshotInfo | None,
+    schema: StructType,
+    *,
+    rewrites: bool,
+) -> tuple[bool, tuple[str, ...]]:
+    """Whether a table can be overwritten in place, and what it is to be clustered by afterwards if not."""
+    if snapshot is None or not isinstance(mutation, Overwrite):
+        return False, ()
+    present = clustering_of(session, mutation.uri, snapshot)
+    wanted = wanted_clustering(session, mutation, layout, snapshot)
+    is_same = not snapshot.partition_columns and _is_same(schema, _schema_of(snapshot))
+    if wanted and wanted == present and (is_same or not rewrites):
+        return True, ()
+    return False, wanted
+
+
+def _is_same(one: StructType, other: StructType) -> bool:
+    return one.names == other.names and all(
+        same_type(mine.dataType, theirs.dataType) and _meant(mine) == _meant(theirs)
+        for mine, theirs in zip(one.fields, other.fields, strict=True)
+    )
+
+
+def _meant(field: StructField) -> object:
+    return field.metadata.get(METADATA_KEY)
+
+
+def _is_whole(rows: DataFrame, schema: StructType) -> bool:
+    """Whether the rows have every column of the table as it will be: else Delta fills some in."""
+    types = {each.name.casefold(): each.dataType for each in rows.schema.fields}
+    return len(types) == len(schema.fields) and all(
+        same_type(types[each.name.casefold()], each.dataType)
+        for each in schema.fields
+        if each.name.casefold() in types
+    )

@@ -1,0 +1,219 @@
+"""A table's properties and clustering brought to what a policy wants: a commit of its own, where needed.
+
+It goes before the mutation's commit, or ends it, and carries its note with a mark; so a mutation that is
+tried again after a kill finds it done. A property that a policy has set before and no longer wants is taken
+back. Not here: rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+
+from headwater.delta.features import feature_of
+from headwater.delta.head import read_head
+from headwater.errors import PolicyRefused
+from headwater.runtime import local_path_of
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from headwater.delta.head import LogHead
+    from headwater.delta.layout import Layout
+    from headwater.delta.mutation import Mutation, Step
+    from headwater.delta.snapshot import SnapshotInfo
+    from headwater.origin import Origin
+    from headwater.runtime import RunSession
+
+_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
+# Delta knows delta.targetFileSize in other products only; it is theirs to read, and ours to keep.
+_ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
+_FILE_SIZE = "delta.targetFileSize"
+_MANAGED = "headwater.policy"
+_CLUSTERING = "cluster_by"
+
+
+def create_table(
+    session: RunSession, mutation: Mutation, layout: Layout, schema: StructType
+) -> LogHead | None:
+    """Makes a table without rows if its layout needs one before its rows are written; None if it does not."""
+    if not layout.properties and not layout.cluster_by:
+        return None
+    own = _own_session(session, mutation, layout, "prepare")
+    try:
+        builder: Any = session.jvm.io.delta.tables.DeltaTable.createIfNotExists(own.jvm_session)
+        builder = builder.location(str(local_path_of(mutation.uri)))
+        builder = builder.addColumns(_nullable(session, schema))
+        for key, value in _with_list(layout).items():
+            builder = builder.property(key, value)
+        if layout.partition_by:
+            builder = builder.partitionedBy(_texts(session, layout.partition_by))
+        if layout.cluster_by:
+            builder = builder.clusterBy(_texts(session, layout.cluster_by))
+        builder.execute()
+    finally:
+        own.release()
+    return read_head(mutation.uri)
+
+
+def settle_table(
+    session: RunSession,
+    mutation: Mutation,
+    layout: Layout,
+    snapshot: SnapshotInfo,
+    *,
+    rewrites: bool,
+    origin: Origin | None = None,
+) -> LogHead | None:
+    """Brings a table's properties and clustering to what its layout wants; None if there was no need.
+
+    A mutation that `rewrites` the whole table brings its own layout; see `finish_table`.
+
+    Raises:
+        PolicyRefused: the table is laid out in another way, and this mutation does not rewrite it.
+    """
+    path = str(local_path_of(mutation.uri))
+    wanted, unwanted = _differences(layout, snapshot)
+    statements: list[str] = []
+    if not rewrites:
+        _check_folders(layout, snapshot, path, origin)
+        clustering = wanted_clustering(session, mutation, layout, snapshot)
+        if clustering != clustering_of(session, mutation.uri, snapshot):
+            statements.append(_cluster_by(clustering))
+    if wanted:
+        statements.append(f"SET TBLPROPERTIES ({_listed(wanted)})")
+    if unwanted:
+        statements.append(f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(_quoted, unwanted))})")
+    return _altered(_own_session(session, mutation, layout, "prepare"), mutation, statements)
+
+
+def finish_table(
+    session: RunSession, mutation: Mutation, layout: Layout, clustering: tuple[str, ...]
+) -> LogHead | None:
+    """Clusters a table that was rewritten: Delta drops the clustering of what it overwrites.
+
+    The commit carries the mutation's note, marked as its end.
+    """
+    own = _own_session(session, mutation, layout, "finish")
+    return _altered(own, mutation, [_cluster_by(clustering)])
+
+
+def clustering_of(session: RunSession, uri: str, snapshot: SnapshotInfo) -> tuple[str, ...]:
+    """The columns that a table is clustered by; none for most."""
+    if "clustering" not in snapshot.writer_features:
+        return ()
+    tables: Any = session.jvm.io.delta.tables.DeltaTable
+    table = tables.forPath(session.jvm_session, str(local_path_of(uri)))
+    row = DataFrame(table.detail(), session.spark).select("clusteringColumns").collect()[0]
+    return tuple(str(each) for each in row[0] or ())
+
+
+def wanted_clustering(
+    session: RunSession, mutation: Mutation, layout: Layout, snapshot: SnapshotInfo
+) -> tuple[str, ...]:
+    """The columns that a table is to be clustered by: the policy's, unless that says nothing about it."""
+    is_said = layout.cluster_by or layout.partition_by or _CLUSTERING in _managed(snapshot)
+    if mutation.policy is not None and is_said:
+        return layout.cluster_by
+    return clustering_of(session, mutation.uri, snapshot)
+
+
+def _altered(own: RunSession, mutation: Mutation, statements: list[str]) -> LogHead | None:
+    path = str(local_path_of(mutation.uri)).replace("`", "``")
+    try:
+        for each in statements:
+            own.spark.sql(f"ALTER TABLE delta.`{path}` {each}")
+    finally:
+        own.release()
+    return read_head(mutation.uri) if statements else None
+
+
+def _cluster_by(columns: tuple[str, ...]) -> str:
+    listed = ", ".join(_part(name) for name in columns)
+    return f"CLUSTER BY {f'({listed})' if listed else 'NONE'}"
+
+
+def _own_session(session: RunSession, mutation: Mutation, layout: Layout, step: Step) -> RunSession:
+    own = session.copy()
+    own.spark.conf.set(_NOTE, mutation.note.text(step))
+    if _FILE_SIZE in layout.properties:
+        session.jvm.org.apache.spark.sql.delta.DeltaConfigs.validateConfigurations(
+            session.jvm.PythonUtils.toScalaMap(
+                {key: value for key, value in layout.properties.items() if key != _FILE_SIZE}
+            )
+        )
+        own.spark.conf.set(_ANY_PROPERTY, "true")
+    return own
+
+
+def _differences(layout: Layout, snapshot: SnapshotInfo) -> tuple[dict[str, str], list[str]]:
+    """The properties that are to be set, and those that a policy once set and no longer wants."""
+    present = snapshot.table_properties
+    features = {name.casefold() for name in (*snapshot.reader_features, *snapshot.writer_features)}
+    wanted = {
+        key: value
+        for key, value in _with_list(layout).items()
+        if present.get(key) != value and (feature_of(key) or "").casefold() not in features
+    }
+    managed = _managed(snapshot)
+    unwanted = [key for key in managed if key not in layout.properties and key in present]
+    if managed and _MANAGED not in _with_list(layout):
+        unwanted.append(_MANAGED)
+    return wanted, unwanted
+
+
+def _managed(snapshot: SnapshotInfo) -> list[str]:
+    """What a policy has set of this table before."""
+    return [key for key in snapshot.table_properties.get(_MANAGED, "").split(",") if key]
+
+
+def _with_list(layout: Layout) -> dict[str, str]:
+    """The properties, and one that says which they are."""
+    kept = [key for key in sorted(layout.properties) if feature_of(key) is None]
+    kept = [*kept, _CLUSTERING] if layout.cluster_by else kept
+    return {**layout.properties, **({_MANAGED: ",".join(kept)} if kept else {})}
+
+
+def _check_folders(layout: Layout, snapshot: SnapshotInfo, path: str, origin: Origin | None) -> None:
+    """Raises PolicyRefused for a table in folders other than the policy's; only a rewrite changes them."""
+    present = snapshot.partition_columns
+    if layout.cluster_by and present:
+        key, value = "cluster_by", layout.cluster_by
+    elif layout.partition_by and layout.partition_by != present:
+        key, value = "partition_by", layout.partition_by
+    else:
+        return
+    raise PolicyRefused(
+        path=path,
+        key=key,
+        value=", ".join(value),
+        complaint=f"it is partitioned by {', '.join(present)}" if present else "it is not partitioned",
+        remedy="Overwrite the table with schema_mode overwrite, or leave its layout as it is.",
+        origin=origin,
+    )
+
+
+def _nullable(session: RunSession, schema: StructType) -> Any:
+    return session.jvm.org.apache.spark.sql.types.StructType.fromJson(schema.json()).asNullable()
+
+
+def _texts(session: RunSession, names: tuple[str, ...]) -> Any:
+    gateway: Any = session.spark.sparkContext._gateway
+    found = gateway.new_array(session.jvm.java.lang.String, len(names))
+    for index, name in enumerate(names):
+        found[index] = name
+    return found
+
+
+def _part(name: str) -> str:
+    return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _listed(properties: dict[str, str]) -> str:
+    return ", ".join(f"{_quoted(key)} = {_quoted(value)}" for key, value in properties.items())
