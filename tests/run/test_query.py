@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import resource
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -362,3 +363,14 @@ def test_a_view_with_a_function_that_is_switched_off_is_refused(project_folder: 
         off.query("SELECT * FROM named")
     with off.query("SELECT * FROM kept") as result:
         assert result.read_all().num_rows == 1
+
+
+def test_a_result_that_no_memory_could_hold_whole_is_streamed(built: Path) -> None:
+    """Three million rows of 300 bytes: in two parts, the driver's one gigabyte would not hold one of them."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    count = 0
+    with opened(built).query("SELECT id, repeat('x', 300) AS text FROM range(3000000)") as result:
+        for batch in result:
+            count += batch.num_rows
+    assert count == 3_000_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
