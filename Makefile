@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup java demo test check conformance fmt golden bench bench-cpg dist docs lock clean
+.PHONY: help setup java demo test check conformance soak fmt golden bench bench-cpg dist docs lock clean
 
 help:            ## list the commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
@@ -45,6 +45,9 @@ check: $(READY)  ## format, lint, types, import contract, house tests
 
 conformance: java $(READY)  ## Delta tables that others wrote, in SUITES, give their rows or are refused
 	@$(BIN)/python scripts/conformance.py "$(SUITES)"
+
+soak: java $(READY)   ## kill writers in the middle of KILLS commits (default: 50); SEED repeats a run
+	@$(BIN)/python scripts/soak.py $(if $(SEED),--seed $(SEED)) $(if $(KILLS),--kills $(KILLS))
 
 fmt: $(READY)    ## format and fix what can be fixed
 	@$(BIN)/ruff format .

@@ -18,6 +18,7 @@ from headwater.delta import (
     read_head,
     read_pinned,
 )
+from headwater.runtime import RuntimeProfile, open_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.runtime import RunSession
+    from headwater.runtime import RunSession, SessionRuntime
 
 
 @dataclass
@@ -80,6 +81,17 @@ class Table:
         )
 
 
+# Compiling a plan takes longer than running it over a handful of rows.
+QUICK = RuntimeProfile(
+    master="local[2]",
+    driver_memory="1g",
+    spark=(("spark.sql.codegen.factoryMode", "NO_CODEGEN"), ("spark.sql.codegen.wholeStage", "false")),
+)
+
+
 @pytest.fixture
-def table(session: RunSession, tmp_path: Path) -> Table:
-    return Table(session, tmp_path / "a b%é")
+def table(runtime: SessionRuntime, tmp_path: Path) -> Iterator[Table]:
+    """A table that is not there yet, in the tests' one Spark application."""
+    assert runtime
+    with open_runtime(QUICK).checkout() as session:
+        yield Table(session, tmp_path / "a b%é")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -170,6 +171,15 @@ def test_the_content_of_what_others_made_is_known_once_all_of_it_was_replaced(ta
     table.session.spark.range(3).write.format("delta").save(str(table.path))
     assert table.change(Append, table.session.spark.range(1)).content is None
     check_content(table, table.change(Overwrite, table.session.spark.range(2)))
+    check_content(table, table.change(Append, table.session.spark.range(1)))
+
+
+def test_a_writer_that_was_killed_before_it_kept_a_digest_has_it_when_it_comes_again(table: Table) -> None:
+    mutation = table.meant(Append)
+    first = commit_mutation(table.session, mutation, table.session.spark.range(3))
+    shutil.rmtree(table.path / "_headwater")
+    again = commit_mutation(table.session, mutation, table.session.spark.range(3))
+    assert (again.outcome, again.content) == ("already_committed", first.content)
     check_content(table, table.change(Append, table.session.spark.range(1)))
 
 

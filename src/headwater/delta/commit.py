@@ -19,13 +19,13 @@ from headwater.delta.conflicts import DROPPED, classify
 from headwater.delta.content import NO_ROWS
 from headwater.delta.digests import compute_content, derive_content, find_content, keep_content
 from headwater.delta.failures import writing_error
-from headwater.delta.head import LogHead, find_commit, find_head, read_commit, read_head, read_transactions
+from headwater.delta.head import LogHead, find_commit, find_head, read_commit, read_head
 from headwater.delta.layout import Layout
-from headwater.delta.mutation import Append, Overwrite, is_step
+from headwater.delta.mutation import Append, Delete, Merge, Overwrite, Update, is_step
 from headwater.delta.preparing import PreparedWrite, prepare_write, violation_of
 from headwater.delta.receipt import Attempt, Outcome, Protocol, Receipt
 from headwater.delta.settling import clustering_of, finish_table
-from headwater.delta.snapshot import describe_pin
+from headwater.delta.snapshot import describe_pin, open_snapshot
 from headwater.digest import digest_of
 from headwater.errors import CommitConflict, HeadwaterError
 from headwater.policies import WritePolicy
@@ -101,15 +101,17 @@ def _attempt(
     failure: Exception | None = None
     prepared: PreparedWrite | None = None
     note = replace(mutation.note, attempts=tuple(each.conflict for each in attempts))
+    number = (base.version if base else -1) + 1
     try:
         prepared = prepare_write(session, mutation, rows, base, origin)
         base = prepared.base
+        number = (base.version if base else -1) + 1
         apply_mutation(
             session,
             mutation,
             prepared.rows,
             note=note,
-            number=(base.version if base else -1) + 1,
+            number=number,
             layout=prepared.layout,
             schema_mode=prepared.schema_mode,
             in_place=prepared.in_place,
@@ -123,7 +125,8 @@ def _attempt(
             with suppress(*ENGINE_EXCEPTIONS):  # the rows are there; whoever sends the mutation again ends it
                 finish_table(session, mutation, prepared.layout, prepared.clustering)
         return _receipt(session, mutation, landed, "committed", prepared, attempts)
-    if failure is None and base is not None and not _was_dropped(mutation, base):
+    may_do_nothing = isinstance(mutation, Merge | Update | Delete)
+    if failure is None and base and may_do_nothing and not _was_dropped(session, mutation, number):
         return _receipt(session, mutation, base, "no_change", prepared, attempts)
     conflict = DROPPED if failure is None else classify(failure_of(failure))
     if conflict is None and failure is not None:
@@ -211,15 +214,11 @@ def _find_commit(mutation: Mutation) -> LogHead | None:
     return None
 
 
-def _was_dropped(mutation: Mutation, base: LogHead) -> bool:
-    """Whether another writer of the same application came after the base: then Delta wrote nothing."""
-    head = find_head(mutation.uri)
-    application = application_of(mutation.note)
-    newest = head.version if head else -1
-    return newest < base.version or any(
-        application in read_transactions(mutation.uri, version)
-        for version in range(base.version + 1, newest + 1)
-    )
+def _was_dropped(session: RunSession, mutation: Mutation, number: int) -> bool:
+    """Whether Delta wrote nothing because it knows a transaction of this number, or of a later one."""
+    pin = read_head(mutation.uri).pin(mutation.note.table)
+    known: Any = open_snapshot(session, pin).transactions().get(application_of(mutation.note))
+    return bool(known.isDefined()) and int(known.get()) >= number
 
 
 # --- receipts ------------------------------------------------------------------------------------------
@@ -248,7 +247,7 @@ def _receipt(
     metrics = dict(commit.metrics) if outcome != "no_change" else {}
     content: ContentDigest | None = None
     with suppress(HeadwaterError):  # the commit is there, whatever comes of its digest
-        content = _content(session, mutation, commit, prepared if outcome == "committed" else None)
+        content = _content(session, mutation, commit, outcome, prepared)
     return Receipt(
         pin=pin,
         kind=mutation.kind,
@@ -288,18 +287,26 @@ def _rows_written(mutation: Mutation, metrics: dict[str, str]) -> int | None:
 
 
 def _content(
-    session: RunSession, mutation: Mutation, commit: LogHead, prepared: PreparedWrite | None
+    session: RunSession,
+    mutation: Mutation,
+    commit: LogHead,
+    outcome: Outcome,
+    prepared: PreparedWrite | None,
 ) -> ContentDigest | None:
     """The digest of the table after a commit: observed in the write where that saw all rows that changed."""
     pin = _end(mutation, commit).pin(mutation.note.table)
     known = find_content(pin)
-    if known is None:
+    if known is not None:
+        return known
+    if outcome == "committed":
         known = _observed(session, mutation, commit, prepared)
-        if known is None and isinstance(mutation, Overwrite):
-            known = compute_content(session, pin)
-        known = known or derive_content(session, pin)
-        if known is not None:
-            keep_content(pin, known)
+    if known is None and not isinstance(mutation, Overwrite):
+        known = derive_content(session, pin)
+    # What was sent again was perhaps killed before it could keep its digest: then nothing is there to derive.
+    if known is None and (isinstance(mutation, Overwrite) or outcome == "already_committed"):
+        known = compute_content(session, pin)
+    if known is not None:
+        keep_content(pin, known)
     return known
 
 

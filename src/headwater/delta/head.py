@@ -115,16 +115,6 @@ def read_commit_file(uri: str, version: int) -> tuple[bytes, Mapping[str, object
     return content, _commit_info(uri, version, content)
 
 
-def read_transactions(uri: str, version: int) -> tuple[str, ...]:
-    """The applications whose transactions a commit carries; none for a version that is gone."""
-    try:
-        content, _ = read_commit_file(uri, version)
-    except VersionNotFound:
-        return ()
-    actions = (json.loads(line) for line in content.splitlines() if line.strip())
-    return tuple(str(action["txn"].get("appId")) for action in actions if isinstance(action.get("txn"), dict))
-
-
 def number_of(info: Mapping[str, object], key: str) -> int | None:
     """A whole number of a commitInfo; None where there is none."""
     value = info.get(key)

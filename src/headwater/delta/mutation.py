@@ -86,7 +86,9 @@ class _TableMutation:
         base_version: the newest version when the mutation was thought of, -1 for no table yet. Commits up
             to it are not the mutation's own.
         note: what the commit will say of itself; its mutation id tells this mutation from any other.
-        exact: whether it must follow `base_version` directly; otherwise it may follow any later version.
+        exact: whether it must follow `base_version` directly; otherwise it may follow any later version. An
+            Append that meets another pipeline's append at the same moment follows it all the same: to Delta
+            the two are not in each other's way.
         policy: how the table is written; without one its properties stay as they are.
         gate: what the table's protocol must have.
     """

@@ -57,8 +57,8 @@ SYSTEM_TABLES: Mapping[str, Callable[[RunSession], DataFrame]] = {
     "hw_functions": lambda session: session.spark.createDataFrame(list(function_rows()), FUNCTION_ROW_SCHEMA),
 }
 
-# A stream holds one part of the result at a time, so parts are kept small: those that files are read in, those
-# that numbers are counted in, and those that a sort or a group leaves, which Spark makes many of and then joins
+# A stream holds one part of the result at a time, so parts are kept small: those files are read in, those
+# that ranges are cut into, and those that a sort or a group leaves, which Spark makes many of and then joins
 # up to this size.
 _PARTS = {
     "spark.sql.leafNodeDefaultParallelism": "16",
