@@ -83,8 +83,11 @@ def test_types_come_through_as_spark_has_them(table: Table) -> None:
         pa.table({"id": pa.array([1], pa.uint64())}),
         pa.table({"at": pa.array([1_001], pa.timestamp("ns", "UTC"))}),
         pa.table([pa.array([1]), pa.array([2])], names=["id", "id"]),
+        pa.table({"at": pa.array([1], pa.time64("us"))}),
+        pa.table({"n": pa.array([1], pa.decimal256(50, 2))}),
+        pa.table({"s": pa.array([{"a": 1, "A": 2}])}),
     ],
-    ids=["list", "mapping", "unsigned", "finer than Spark's time", "twice"],
+    ids=["list", "mapping", "unsigned", "finer than Spark's time", "twice", "time", "long decimal", "nested"],
 )
 def test_rows_that_spark_cannot_take_are_refused(table: Table, rows: Any) -> None:
     with pytest.raises(RowsUnusable):

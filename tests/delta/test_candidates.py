@@ -65,7 +65,7 @@ def test_a_merge_is_foreseen_row_by_row(
     table.change(Append, spark.createDataFrame(before, "k int, v int"))
     rows = spark.createDataFrame(source, "k int, v int")
     mutation = table.meant(Merge, on=same_keys("k"), clauses=clauses)
-    foreseen = candidate_rows(table.session, mutation, rows, table.head.pin("t"))
+    foreseen = candidate_rows(table.session, mutation, rows, table.head.pin("t"), rows.schema)
     assert foreseen is not None
     expected = sorted(rows_of(foreseen), key=str)
     receipt = table.change(Merge, rows, on=same_keys("k"), clauses=clauses)
@@ -92,17 +92,18 @@ def _untouched(
 
 def test_an_updates_rows_are_those_after_it(table: Table) -> None:
     table.change(Append, table.values("(1, 'a'), (2, 'b') AS t(id, s)"))
-    mutation = table.meant(Update, assignments={"S": "concat(s, id)"}, where="id > 1")
-    foreseen = candidate_rows(table.session, mutation, None, table.head.pin("t"))
+    schema = table.values("(1, 'a') AS t(id, s)").schema
+    mutation = table.meant(Update, assignments={"`S`": "concat(s, id)"}, where="id > 1")
+    foreseen = candidate_rows(table.session, mutation, None, table.head.pin("t"), schema)
     assert foreseen is not None
     assert [tuple(row) for row in foreseen.collect()] == [(2, "b2")]
 
 
 def test_a_delete_writes_no_row_and_an_append_those_it_was_given(table: Table) -> None:
     rows = table.session.spark.range(3)
-    assert candidate_rows(table.session, table.meant(Append), rows, None) is rows
+    assert candidate_rows(table.session, table.meant(Append), rows, None, rows.schema) is rows
     table.change(Append, rows)
-    assert candidate_rows(table.session, table.meant(Delete), None, table.head.pin("t")) is None
+    assert candidate_rows(table.session, table.meant(Delete), None, table.head.pin("t"), rows.schema) is None
 
 
 @pytest.mark.parametrize("name", ["t", "s", "_hw_there"])
@@ -110,6 +111,6 @@ def test_columns_may_have_the_names_that_are_used_here(table: Table, name: str) 
     rows = table.values(f"SELECT id, id AS `{name}` FROM range(2)")
     table.change(Append, rows)
     mutation = table.meant(Merge, on=same_keys("id"))
-    foreseen = candidate_rows(table.session, mutation, rows, table.head.pin("t"))
+    foreseen = candidate_rows(table.session, mutation, rows, table.head.pin("t"), rows.schema)
     assert foreseen is not None
     assert sorted(rows_of(foreseen)) == [(0, 0), (1, 1)]

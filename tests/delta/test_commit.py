@@ -19,6 +19,7 @@ from headwater.delta import (
     commit_mutation,
     compute_content,
     note_of,
+    preparing,
     read_head,
     read_history,
     same_keys,
@@ -32,6 +33,7 @@ from headwater.errors import (
     NotADeltaTable,
     RowsUnusable,
     StoreUnsafe,
+    WriteFailed,
     WriterVersionTooLow,
 )
 from headwater.names import SnapshotKey
@@ -317,3 +319,36 @@ def test_a_mutation_that_was_killed_behind_its_preparation_goes_on_from_there(ta
         commit_mutation(table.session, mutation, rows)
     assert table.version == 1  # only the preparation is there
     assert commit_mutation(table.session, mutation, table.session.spark.range(1)).version == 2
+
+
+def test_an_exact_overwrite_sees_who_came_while_the_table_was_prepared(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.change(Append, table.session.spark.range(1))
+    settle = preparing.settle_table
+
+    def settle_late(*arguments: Any, **named: Any) -> Any:
+        table.sql("INSERT INTO {t} VALUES (7)")
+        return settle(*arguments, **named)
+
+    monkeypatch.setattr(preparing, "settle_table", settle_late)
+    policy = write_policy(properties={"owner.team": "water"})
+    with pytest.raises(CommitConflict):
+        table.change(Overwrite, table.session.spark.range(2), policy=policy, exact=True)
+    assert table.rows() == [(0,), (7,)]
+
+
+def test_what_delta_compacts_behind_a_commit_is_not_the_commit(table: Table) -> None:
+    table.session.spark.conf.set("spark.databricks.delta.autoCompact.minNumFiles", "2")
+    table.change(Append, table.session.spark.range(0, 8, 1, 8))
+    table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('delta.autoOptimize.autoCompact' = 'true')")
+    receipt = table.change(Update, assignments={"id": "id + 1"}, where="id > 3")
+    assert (receipt.operation, receipt.rows) == ("UPDATE", 4)
+    assert read_history(table.uri)[0].operation == "OPTIMIZE"
+
+
+def test_a_path_that_is_a_file_cannot_be_written(table: Table) -> None:
+    table.path.write_text("in the way")
+    with pytest.raises((WriteFailed, NotADeltaTable)):
+        table.change(Append, table.session.spark.range(1))
+    assert table.path.read_text() == "in the way"

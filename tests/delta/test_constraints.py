@@ -16,7 +16,7 @@ from headwater.delta import (
     same_keys,
     write_policy,
 )
-from headwater.errors import ConstraintInvalid, ConstraintViolated
+from headwater.errors import ConstraintInvalid, ConstraintViolated, MutationRefused
 
 if TYPE_CHECKING:
     from tests.delta.conftest import Table
@@ -137,3 +137,55 @@ def test_what_is_no_condition_over_one_row_is_refused(table: Table, expression: 
     assert caught.value.constraint == "odd"
     assert caught.value.exit_code == 2
     assert not table.path.exists()
+
+
+@pytest.mark.parametrize("key", ["id", "`id`", "ID", "t.id", "t.`id`"])
+def test_a_constraint_is_tested_however_the_column_is_written(table: Table, key: str) -> None:
+    table.change(Append, table.values(GOOD), policy=POLICY)
+    clause = MergeClause(when="matched", action="update", assignments=((key, "-1"),))
+    with pytest.raises(ConstraintViolated):
+        table.change(Merge, table.values(GOOD), on=same_keys("id"), clauses=(clause,), policy=POLICY)
+    if not key.startswith("t."):
+        with pytest.raises(ConstraintViolated):
+            table.change(Update, assignments={key: "-1"}, policy=POLICY)
+    assert table.version == 0
+
+
+def test_a_constraint_is_tested_on_what_the_table_stores(table: Table) -> None:
+    table.sql(
+        "CREATE TABLE {t} (x INT, c CHAR(3), s STRUCT<y: INT>, g INT GENERATED ALWAYS AS (x + 1)) USING delta"
+    )
+    table.sql("INSERT INTO {t} (x, c, s) VALUES (5, 'a', named_struct('y', 1))")
+    version = table.version
+    cases: dict[str, dict[str, str]] = {
+        "x <> 1": {"x": "1.5D"},
+        "length(c) = 1": {"c": "'b'"},
+        "g < 100": {"x": "500"},
+    }
+    for condition, assignments in cases.items():
+        with pytest.raises(ConstraintViolated):
+            table.change(Update, assignments=assignments, policy=write_policy(constraints={"c": condition}))
+    with pytest.raises(MutationRefused, match="a part of a column"):
+        table.change(Update, assignments={"s.y": "-1"}, policy=write_policy(constraints={"c": "s.y > 0"}))
+    assert table.version == version
+    table.change(Update, assignments={"x": "2.5D"}, policy=write_policy(constraints={"c": "x = 2 -- or so"}))
+    assert table.rows("x", "g") == [(2, 3)]
+
+
+def test_a_frames_alias_is_not_taken_for_a_column(table: Table) -> None:
+    rows = table.values("(1, named_struct('b', -5)) AS a(b, a)")
+    with pytest.raises(ConstraintViolated):
+        table.change(Append, rows, policy=write_policy(constraints={"inside": "a.b > 0"}))
+
+
+def test_a_tables_check_holds_when_its_schema_is_overwritten(table: Table) -> None:
+    table.change(Append, table.values(GOOD))
+    table.sql("ALTER TABLE {t} ADD CONSTRAINT positive CHECK (id >= 0)")
+    with pytest.raises(ConstraintViolated):
+        table.change(Overwrite, table.values("SELECT -1 AS id, 1 AS more"), schema_mode="overwrite")
+
+
+def test_a_column_that_rows_lack_is_null_to_a_constraint(table: Table) -> None:
+    table.change(Append, table.values(GOOD))
+    with pytest.raises(ConstraintViolated):
+        table.change(Append, table.values("SELECT 1 AS id"), policy=write_policy(not_null=["s"]))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tests.delta.conftest import Table
 
     from headwater.delta import SnapshotInfo
+    from headwater.runtime import RunSession
 
 
 def killed(*_arguments: object) -> None:
@@ -269,3 +270,33 @@ def test_a_delete_does_not_undo_a_policy(table: Table) -> None:
     table.change(Append, table.session.spark.range(3), policy=policy)
     table.change(Delete, where="id = 1")
     assert described(table).table_properties["owner.team"] == "water"
+
+
+def test_a_policy_that_is_settled_stays_settled(table: Table) -> None:
+    """However Delta spells a property, and whatever its protocol implies without naming it."""
+    policy = write_policy(properties={"delta.APPENDONLY": "true"}, enable_features=["invariants"])
+    versions = [table.change(Append, table.session.spark.range(1), policy=policy).version for _ in range(3)]
+    assert versions == [1, 2, 3]
+
+
+def test_fields_inside_columns_and_odd_names_can_be_ordered_by(table: Table) -> None:
+    rows = table.values("SELECT named_struct('n', id) AS st, id AS `a-b` FROM range(9)")
+    for policy in (
+        write_policy(order_by=["st.n"]),
+        write_policy(cluster_by=["a-b"]),
+        write_policy(cluster_by=["st.n"]),
+    ):
+        table.path = table.path.with_name(f"t{next(table.numbers)}")
+        table.change(Append, rows, policy=policy)
+        assert table.change(Append, rows, policy=policy).version == table.version
+    assert clustering(table) == ["st.n"]
+
+
+def test_settings_hold_for_rows_of_another_session(table: Table, session: RunSession) -> None:
+    table.change(Append, session.spark.sql(BIG), policy=write_policy(target_file_size="64kb"))
+    assert len(written(table)) > 5
+
+
+def test_names_that_spark_keeps_for_itself_are_no_properties(table: Table) -> None:
+    with pytest.raises(PolicyRefused):
+        table.change(Append, table.session.spark.range(1), policy=write_policy(properties={"owner": "me"}))

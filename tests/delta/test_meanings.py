@@ -23,7 +23,7 @@ def test_a_meaning_is_in_the_schema_and_on_the_receipt(table: Table) -> None:
     ]
     key = receipt.meanings[0].metadata_key
     schema = read_pinned(table.session, receipt.pin).schema
-    assert [each.metadata.get(key) for each in schema.fields] == ["NodeId", "EdgeId", "OwnKind"]
+    assert [each.metadata.get(str(key)) for each in schema.fields] == ["NodeId", "EdgeId", "OwnKind"]
     assert table.rows() == [("node:1", "edge:1", 7)]
 
 

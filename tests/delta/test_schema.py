@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -115,3 +116,41 @@ def test_a_policy_that_overwrites_schemas_does_so_only_with_the_whole_table(tabl
         table.change(Append, table.values("SELECT 1 AS other"), policy=policy)
     table.change(ReplaceWhere, table.values("SELECT 1L AS id, 'z' AS s"), where="id = 1", policy=policy)
     assert table.rows() == [(1, "z")]
+
+
+@pytest.mark.parametrize(
+    ("kept", "given"),
+    [
+        ("double", "9007199254740993L"),
+        ("float", "16777217"),
+        ("string", "X'FF00'"),
+        ("string", "1"),
+        ("timestamp_ntz", "TIMESTAMP'2026-01-01'"),
+        ("decimal(5,2)", "1000"),
+        ("int", "1L"),
+    ],
+)
+def test_no_value_is_rounded_to_make_it_fit(table: Table, kept: str, given: str) -> None:
+    table.sql(f"CREATE TABLE {{t}} (c {kept}) USING delta")
+    with pytest.raises(SchemaDiffers):
+        table.change(Append, table.values(f"SELECT {given} AS c"))
+
+
+def test_values_that_fit_are_widened(table: Table) -> None:
+    table.sql("CREATE TABLE {t} (a BIGINT, b DOUBLE, c DECIMAL(12, 2), d STRUCT<x: BIGINT>) USING delta")
+    rows = "SELECT 1 AS a, 2 AS b, CAST(3 AS INT) AS c, named_struct('X', 4) AS d"
+    table.change(Append, table.values(rows))
+    assert table.rows("a", "b", "c", "d.x") == [(1, 2.0, Decimal("3.00"), 4)]
+
+
+def test_names_are_compared_as_spark_does(table: Table) -> None:
+    table.change(Append, table.values("('1', '2') AS t(`straße`, strasse)"))
+    table.change(Append, table.values("('3', '4') AS t(`STRAßE`, STRASSE)"))
+    assert table.rows() == [("1", "2"), ("3", "4")]
+
+
+def test_a_mapped_column_may_have_any_name(table: Table) -> None:
+    rows = table.values("SELECT 1 AS `a b`")
+    table.change(Append, rows, policy=write_policy(column_mapping_mode="name"))
+    table.change(Append, rows)
+    assert table.rows() == [(1,), (1,)]

@@ -40,7 +40,7 @@ class MeaningRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     column_name: str
     semantic_type: str
-    metadata_key: str
+    metadata_key: str | None
 
 
 class MutationRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -88,6 +88,7 @@ def _write(
         .option("txnAppId", application_of(note))
         .option("txnVersion", str(number))
         .option("userMetadata", note.text())
+        .option("partitionOverwriteMode", "static")
     )
     if where is not None:
         writer = writer.option("replaceWhere", where)
@@ -108,9 +109,10 @@ def _in_force(rows: DataFrame, settings: Mapping[str, str]) -> Generator[None]:
     if not settings:
         yield
         return
-    conf: Any = rows.sparkSession.conf
+    frame: Any = rows
+    conf, known = frame._jdf.sparkSession().conf(), frame._jdf.sparkSession().sessionState().conf()
     with _settings_lock:
-        before = {key: conf.get(key, None) for key in settings}
+        before = {key: str(known.getConfString(key)) if known.contains(key) else None for key in settings}
         try:
             for key, value in settings.items():
                 conf.set(key, value)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from headwater.errors import RowsUnusable
-from headwater.runtime import local_path_of
+from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -47,12 +46,13 @@ def opened_rows(
     with tempfile.TemporaryDirectory(prefix="headwater-rows-") as folder:
         try:
             schema = _laid_down(pa.RecordBatchReader.from_stream(rows), Path(folder))
-        except (pa.ArrowException, PySparkException, OSError) as error:
+            types = session.jvm.org.apache.spark.sql.types.DataType
+            reader: Any = session.spark.read
+            reader._jreader.schema(types.fromJson(schema.json()))
+            frame = reader.parquet(folder)
+        except (pa.ArrowException, *ENGINE_EXCEPTIONS, OSError, ValueError, TypeError) as error:
             raise RowsUnusable(path=str(local_path_of(uri)), detail=_words(error), origin=origin) from error
-        types = session.jvm.org.apache.spark.sql.types.DataType
-        reader: Any = session.spark.read
-        reader._jreader.schema(types.fromJson(schema.json()))
-        yield reader.parquet(folder)
+        yield frame
 
 
 def _laid_down(reader: pa.RecordBatchReader, folder: Path) -> Any:

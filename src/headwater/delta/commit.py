@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from headwater.delta.applying import application_of, apply_mutation
 from headwater.delta.arrow import opened_rows
 from headwater.delta.conflicts import DROPPED, classify
-from headwater.delta.content import NO_ROWS
 from headwater.delta.digests import compute_content, derive_content, find_content, keep_content
 from headwater.delta.failures import writing_error
 from headwater.delta.head import LogHead, find_commit, find_head, read_commit, read_head
@@ -105,6 +104,7 @@ def _attempt(
     try:
         prepared = prepare_write(session, mutation, rows, base, origin)
         base = prepared.base
+        _check_base(mutation, base, origin)  # somebody may have come while the table was prepared
         number = (base.version if base else -1) + 1
         apply_mutation(
             session,
@@ -129,21 +129,21 @@ def _attempt(
     if failure is None and base and may_do_nothing and not _was_dropped(session, mutation, number):
         return _receipt(session, mutation, base, "no_change", prepared, attempts)
     conflict = DROPPED if failure is None else classify(failure_of(failure))
-    if conflict is None and failure is not None:
-        raise _final_error(mutation, prepared, failure, origin) from failure
-    if conflict is not None:
-        attempts.append(_met(mutation, conflict, base, attempts, failure, origin))
+    if conflict.verdict == "fail" and failure is not None:
+        raise _final_error(session, mutation, prepared, failure, origin) from failure
+    attempts.append(_met(mutation, conflict, base, attempts, failure, origin))
     return None
 
 
 def _final_error(
+    session: RunSession,
     mutation: Mutation,
     prepared: PreparedWrite | None,
     failure: Exception,
     origin: Origin | None,
 ) -> HeadwaterError:
     """What the caller is told of a failure that trying again would not mend."""
-    violated = violation_of(mutation, prepared, failure, origin)
+    violated = violation_of(session, mutation, prepared, failure, origin)
     path = str(local_path_of(mutation.uri))
     return violated or writing_error(failure, path, mutation.kind, origin)
 
@@ -159,7 +159,7 @@ def _met(
     """A try that met another writer; raises CommitConflict if it was the last that is allowed."""
     policy, number = mutation.policy or WritePolicy(), len(attempts) + 1
     version = base.version if base else -1
-    if conflict.verdict == "fail" or number >= policy.max_attempts:
+    if number >= policy.max_attempts:
         failed = failure_of(failure) if failure is not None else None
         detail = failed.detail if failed else f"version {version + 1} is not the one written here"
         tries = f" (try {number} of {policy.max_attempts})" if policy.max_attempts > 1 else ""
@@ -203,15 +203,16 @@ def _check_base(mutation: Mutation, head: LogHead | None, origin: Origin | None)
 
 
 def _find_commit(mutation: Mutation) -> LogHead | None:
-    """The commit that carries this mutation's id, among those after its base."""
-    head = find_head(mutation.uri)
+    """The first commit that carries this mutation's id, among those after its base.
+
+    Not the last one: what Delta compacts by itself behind a commit says that it is the same.
+    """
+    head, found = find_head(mutation.uri), None
     while head is not None and head.version > mutation.base_version:
         if is_step(head.user_metadata, None, mutation.note.mutation_id):
-            return head
-        if head.version == 0:
-            return None
-        head = find_commit(mutation.uri, head.version - 1)
-    return None
+            found = head
+        head = find_commit(mutation.uri, head.version - 1) if head.version else None
+    return found
 
 
 def _was_dropped(session: RunSession, mutation: Mutation, number: int) -> bool:
@@ -323,11 +324,9 @@ def _observed(
         return found
     if not isinstance(mutation, Append):
         return None
-    before = read_commit(mutation.uri, commit.version - 1).pin(mutation.note.table)
-    known = _empty(prepared, before.version) or derive_content(session, before)
+    before = read_commit(mutation.uri, commit.version - 1)
+    is_made_here = is_step(before.user_metadata, "prepare", mutation.note.mutation_id)
+    if before.version == 0 and is_made_here:  # without rows, for those to come
+        return found
+    known = derive_content(session, before.pin(mutation.note.table))
     return known + found if known is not None else None
-
-
-def _empty(prepared: PreparedWrite, version: int) -> ContentDigest | None:
-    """Nothing, if the version before is the one that was made here for the rows to come."""
-    return NO_ROWS if prepared.is_new and prepared.base and prepared.base.version == version else None

@@ -58,10 +58,9 @@ _BY_CONDITION: Mapping[str, Conflict] = {
 DROPPED = Conflict(name="TransactionDropped", verdict="replan")
 
 
-def classify(failure: Failure) -> Conflict | None:
-    """The conflict that a failure is; None if it is something else, which trying again would not mend."""
+def classify(failure: Failure) -> Conflict:
+    """The conflict that a failure is; what is none is to fail, since trying again would not mend it."""
     java = (failure.java_class or "").rpartition(".")[2]
-    if java in _BY_CLASS:
-        return _BY_CLASS[java]
     family = (failure.condition or "").partition(".")[0]
-    return _BY_CONDITION.get(family)
+    found = _BY_CLASS.get(java) or _BY_CONDITION.get(family)
+    return found or Conflict(name=family or java or "Unknown", verdict="fail")

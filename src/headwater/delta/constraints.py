@@ -46,9 +46,15 @@ class Constraint:
     owner: Literal["table", "policy"]
 
 
-def constraints_of(policy: WritePolicy, snapshot: SnapshotInfo | None) -> tuple[Constraint, ...]:
-    """The policy's constraints and the table's, sorted by name; what the table has too is the table's."""
-    own = {each.expression: each for each in _table_constraints(snapshot)} if snapshot else {}
+def constraints_of(
+    policy: WritePolicy, snapshot: SnapshotInfo | None, *, rewrites: bool = False
+) -> tuple[Constraint, ...]:
+    """The policy's constraints and the table's, sorted by name; what the table has too is the table's.
+
+    Who `rewrites` a table's schema keeps its CHECKs, and not that its columns may not be null.
+    """
+    found = _table_constraints(snapshot, rewrites=rewrites) if snapshot else []
+    own = {each.expression: each for each in found}
     said = [(f"not_null.{name}", f"{quoted(name)} IS NOT NULL") for name in policy.not_null]
     for name, expression in (*policy.constraints, *said):
         own.setdefault(expression, Constraint(name=name, expression=expression, owner="policy"))
@@ -79,7 +85,7 @@ def check_constraints(
 
 def guard_of(constraints: Sequence[Constraint]) -> str | None:
     """The policy's constraints as one condition in SQL; None if it has none."""
-    own = [f"({each.expression})" for each in constraints if each.owner == "policy"]
+    own = [f"({each.expression}\n)" for each in constraints if each.owner == "policy"]
     return " AND ".join(own) if own else None
 
 
@@ -91,7 +97,7 @@ def find_violation(
     if not usable:
         return None
     with engine_errors(origin):
-        broken = [f"count_if(NOT coalesce({each.expression}, false))" for each in usable]
+        broken = [f"count_if({_broken(each)})" for each in usable]
         row: Any = rows.selectExpr(*broken).collect()[0]
         counts = [int(row[index]) for index in range(len(usable))]
         worst = max(range(len(usable)), key=lambda index: counts[index])
@@ -99,7 +105,7 @@ def find_violation(
             return None
         found = usable[worst]
         columns = ", ".join(quoted(name) for name in rows.columns)
-        wrong = rows.where(f"NOT coalesce({found.expression}, false)").limit(_SAMPLE)
+        wrong = rows.where(_broken(found)).limit(_SAMPLE)
         sample = wrong.selectExpr(f"to_json(struct({columns}), map('ignoreNullFields', 'false'))").collect()
     return ConstraintViolated(
         path=path,
@@ -111,12 +117,18 @@ def find_violation(
     )
 
 
-def _table_constraints(snapshot: SnapshotInfo) -> list[Constraint]:
+def _broken(constraint: Constraint) -> str:
+    return f"NOT coalesce({constraint.expression}\n, false)"
+
+
+def _table_constraints(snapshot: SnapshotInfo, *, rewrites: bool) -> list[Constraint]:
     found = [
         Constraint(name=key.removeprefix(_OWN), expression=value, owner="table")
         for key, value in snapshot.table_properties.items()
         if key.startswith(_OWN)
     ]
+    if rewrites:
+        return found
     schema = cast("dict[str, Any]", json.loads(snapshot.schema_json))
     for field in cast("list[dict[str, Any]]", schema["fields"]):
         if not field["nullable"]:

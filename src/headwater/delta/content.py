@@ -120,7 +120,7 @@ def _guarded(condition: str) -> str:
 
 def _free_names(rows: DataFrame, count: int) -> list[str]:
     """Names that no column has, without regard to case."""
-    taken = {each.casefold() for each in rows.columns}
+    taken = {each.lower() for each in rows.columns}
     prefix = "_hw"
     while any(each.startswith(prefix) for each in taken):
         prefix += "_"

@@ -9,27 +9,28 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
-
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from headwater.delta.content import ContentDigest, content_of_text, digest_rows
 from headwater.delta.failures import loading_errors, storage_error
-from headwater.delta.files import DELETED, RECORDS, open_rows, open_rows_of
-from headwater.delta.head import find_commit
-from headwater.delta.snapshot import describe_pin, open_snapshot
+from headwater.delta.files import open_actions, open_rows
+from headwater.delta.head import find_actions, find_commit
+from headwater.delta.snapshot import describe_pin
 from headwater.errors import EngineFailed
 from headwater.runtime import engine_errors, local_path_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pyspark.sql import DataFrame
+
     from headwater.delta.snapshot import SnapshotInfo
     from headwater.names import TablePin
     from headwater.runtime import RunSession
 
+_Action: TypeAlias = "dict[str, Any]"
 _KEPT = 100
+_MAPPED = ("delta.columnMapping.id", "delta.columnMapping.physicalName")
 
 
 def keep_content(pin: TablePin, content: ContentDigest) -> None:
@@ -91,35 +92,41 @@ def digest_read(rows: DataFrame) -> ContentDigest:
 
 
 def _moved(session: RunSession, old: TablePin, known: ContentDigest, new: TablePin) -> ContentDigest | None:
-    if not _is_widened(describe_pin(session, old), describe_pin(session, new)):
+    changed = _changed_files(new.uri, old.version, new.version)
+    if changed is None or not _is_widened(describe_pin(session, old), describe_pin(session, new)):
         return None
-    before, after = _files(session, old), _files(session, new)
-    removed, added = before - after, after - before
-    if sum(each.rows for each in (*removed, *added)) > sum(each.rows for each in after):
-        return compute_content(session, new)
-    gone = digest_read(open_rows_of(session, old, [each.path for each in removed])) if removed else None
-    come = digest_read(open_rows_of(session, new, [each.path for each in added])) if added else None
-    less = known - gone if gone else known
-    return less + come if come else less
+    removed, added = changed
+    for files, pin, sign in ((removed, old, -1), (added, new, 1)):
+        if files:
+            with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
+                rows = open_actions(session, pin, files)
+            part = digest_read(rows)
+            known = known + part if sign > 0 else known - part
+    return known
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A data file with the rows that are deleted in it: another deletion vector is another file."""
+def _changed_files(uri: str, old: int, new: int) -> tuple[list[_Action], list[_Action]] | None:
+    """The data files that only the older version has, and only the newer one; None if commits are gone.
 
-    path: str
-    vector: str | None
-    rows: int
-
-
-def _files(session: RunSession, pin: TablePin) -> set[_File]:
-    with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
-        files = DataFrame(open_snapshot(session, pin).allFiles().toDF(), session.spark)
-        vector = "to_json(deletionVector)"
-        found: list[Any] = files.selectExpr(
-            "path", f"{vector} AS vector", f"coalesce({RECORDS} - {DELETED}, size) AS rows"
-        ).collect()
-    return {_File(str(row["path"]), row["vector"], int(row["rows"])) for row in found}
+    They are read from the commits between, without Spark. Another deletion vector makes another file.
+    """
+    removed: dict[str, _Action] = {}
+    added: dict[str, _Action] = {}
+    for version in range(old + 1, new + 1):
+        actions = find_actions(uri, version)
+        if actions is None:
+            return None
+        for each in actions:
+            for name, here, there in (("remove", removed, added), ("add", added, removed)):
+                action = each.get(name)
+                if isinstance(action, dict):
+                    file = cast("_Action", action)
+                    if "partitionValues" not in file:
+                        return None  # others may leave it out of what they remove
+                    key = json.dumps([file["path"], file.get("deletionVector")], sort_keys=True)
+                    if there.pop(key, None) is None:
+                        here[key] = file
+    return list(removed.values()), list(added.values())
 
 
 def _is_widened(old: SnapshotInfo, new: SnapshotInfo) -> bool:
@@ -128,9 +135,13 @@ def _is_widened(old: SnapshotInfo, new: SnapshotInfo) -> bool:
         return True
     before, after = _columns(old), _columns(new)
     more = [each for name, each in after.items() if name not in before]
-    return all(after.get(name, {}).get("type") == each["type"] for name, each in before.items()) and not any(
-        each["metadata"] for each in more
-    )
+    is_kept = all(name in after and _stored(after[name]) == _stored(each) for name, each in before.items())
+    return is_kept and not any(set(each["metadata"]) - set(_MAPPED) for each in more)
+
+
+def _stored(column: dict[str, Any]) -> list[Any]:
+    """What a column is in files: two of one name may be different ones, where columns are mapped."""
+    return [column["type"], *(column["metadata"].get(key) for key in _MAPPED)]
 
 
 def _columns(snapshot: SnapshotInfo) -> dict[str, dict[str, Any]]:

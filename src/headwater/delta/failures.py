@@ -109,6 +109,15 @@ _REFUSING = (
     "ParseException",
     "ExtendedAnalysisException",
 )
+# A row that the table does not take, where it could not be told which one.
+_ROW_REFUSED = (
+    "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+    "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
+    "DELTA_MISSING_NOT_NULL_COLUMN_VALUE",
+    "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+    "DELTA_NESTED_NOT_NULL_CONSTRAINT",
+)
+_NO_LOG_FOLDER = "DELTA_CANNOT_CREATE_LOG_PATH"
 _AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 _RAW_PROTOCOL = "ColumnMappingUnsupportedException"
 
@@ -169,9 +178,9 @@ def writing_error(
         return ProtocolUnsupported(path=path, **told)
     if condition == _TASK:
         java, told["detail"] = _innermost(error, failed)
-    if java in _STORAGE and condition in {"", _TASK}:
+    if condition == _NO_LOG_FOLDER or (java in _STORAGE and condition in {"", _TASK}):
         return WriteFailed(path=path, **told)
-    if java in _REFUSING:
+    if java in _REFUSING or condition.startswith(_ROW_REFUSED):
         return MutationRefused(path=path, kind=kind, **told)
     return storage_error(failed) or failed
 

@@ -164,6 +164,20 @@ def open_rows_of(
     return DataFrame(log.createDataFrame(snapshot, actions, False, none), session.spark)
 
 
+def open_actions(session: RunSession, pin: TablePin, files: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """The rows of data files that a commit adds or removes, as it writes them, at a pin that has them."""
+    known = ("path", "partitionValues", "size", "deletionVector", "baseRowId", "defaultRowCommitVersion")
+    made = session.jvm.org.apache.spark.sql.delta.actions.Action
+    found = session.jvm.java.util.ArrayList()
+    for each in files:
+        facts: dict[str, Any] = {"size": 0, "modificationTime": 0, "dataChange": True}
+        facts |= {key: each[key] for key in known if each.get(key) is not None}
+        found.add(made.fromJson(json.dumps({"add": facts})))
+    actions = session.jvm.scala.jdk.javaapi.CollectionConverters.asScala(found).toSeq()
+    log, none = open_log(session, pin.uri), session.jvm.scala.Option.empty()
+    return DataFrame(log.createDataFrame(open_snapshot(session, pin), actions, False, none), session.spark)
+
+
 def _filtered(
     session: RunSession, rows: DataFrame, dataset: str, columns: Sequence[str], filters: Sequence[str]
 ) -> DataFrame:

@@ -138,6 +138,15 @@ def _text_of(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
+def find_actions(uri: str, version: int) -> list[dict[str, object]] | None:
+    """All actions of a commit; None where the log has no such commit."""
+    try:
+        content, _ = read_commit_file(uri, version)
+    except VersionNotFound:
+        return None
+    return [json.loads(line) for line in content.splitlines() if line.strip()]
+
+
 def _commit_info(uri: str, version: int, content: bytes) -> dict[str, object]:
     """The commitInfo action; a file in which any line is no JSON object is not a commit."""
     try:

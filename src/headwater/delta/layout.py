@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 # What a protocol is, is decided by the features that are asked for, not by numbers that somebody wrote down.
 _PROTOCOL = re.compile(r"(?i)delta\.(minReaderVersion|minWriterVersion|ignoreProtocolDefaults|feature\..*)")
+_SPARKS_OWN = ("location", "owner", "provider", "external", "path", "comment", "collation")
 _INDEXED_BY_DEFAULT = 32
 _WITHOUT_RANGE = (ArrayType, MapType, BinaryType, BooleanType, VariantType)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -86,6 +87,9 @@ def resolve_layout(
     for key in ("not_null", "bloom_filters", "dictionary"):
         names = [each if isinstance(each, str) else each[0] for each in getattr(policy, key)]
         finder.all(key, names)
+    for key, _ in policy.properties:
+        if key.lower() in _SPARKS_OWN:
+            finder.refuse("properties", key, "Spark keeps that name for itself")
     properties = {key: value for key, value in policy.properties if not _PROTOCOL.fullmatch(key)}
     properties |= feature_properties(session, policy.features(), origin)
     properties |= _statistics(policy, finder, layout)
@@ -108,11 +112,25 @@ def arrange(session: RunSession, rows: DataFrame, layout: Layout) -> DataFrame:
         return _along_a_curve(session, rows, layout.zorder_by, "zorder", layout)
     if len(layout.cluster_by) > 1:
         return _along_a_curve(session, rows, layout.cluster_by, "hilbert", layout)
-    order = [sql_column(session, quoted(name)) for name in layout.order_by or layout.cluster_by]
+    order = [
+        sql_column(session, path_of(name, rows.columns)) for name in layout.order_by or layout.cluster_by
+    ]
     folders = [sql_column(session, quoted(name)) for name in layout.partition_by]
     if order:
         return rows.repartitionByRange(*folders, *order).sortWithinPartitions(*folders, *order)
     return rows.hint("rebalance", *folders) if layout.file_bytes else rows
+
+
+def path_of(name: str, columns: Sequence[str]) -> str:
+    """A column, or with dots a field inside one, as it stands in SQL."""
+    if name in columns or "." not in name:
+        return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+    return ".".join(part if _PLAIN_NAME.fullmatch(part) else quoted(part) for part in name.split("."))
+
+
+def maps_columns(snapshot: SnapshotInfo) -> bool:
+    """Whether a table has names of its own for columns inside files."""
+    return snapshot.table_properties.get(_MAPPING, "none") != "none"
 
 
 def _along_a_curve(
@@ -124,7 +142,7 @@ def _along_a_curve(
     pieces = min(_PIECES, max(1, -(-size // (layout.file_bytes or _PIECE_BYTES))))
     names = session.jvm.java.util.ArrayList()
     for name in columns:
-        names.append(name)
+        names.append(path_of(name, rows.columns))
     sequence = session.jvm.scala.jdk.javaapi.CollectionConverters.asScala(names).toSeq()
     return DataFrame(clustering.cluster(rows._jdf, pieces, sequence, curve), session.spark)
 
@@ -140,29 +158,34 @@ class _Columns:
     ) -> None:
         self._path = path
         self._origin = origin
+        self._columns = schema.names
         self.leaves = dict(_leaves(schema, ""))
-        self._known = {name.casefold(): name for name in (*self.leaves, *schema.names)}
+        self._known = {name.lower(): name for name in (*self.leaves, *schema.names)}
         self._in_files = _names_in_files(snapshot) if snapshot else None
 
     def all(self, key: str, names: Sequence[str]) -> tuple[str, ...]:
         """The names as the schema spells them."""
         for name in names:
-            if name.casefold() not in self._known:
+            if name.lower() not in self._known:
                 near = near_hint(name, self._known.values())
                 self.refuse(key, name, "there is no such column", f"{near}Correct {key} in the write policy.")
-        return tuple(self._known[name.casefold()] for name in names)
+        return tuple(self._known[name.lower()] for name in names)
 
     def in_files(self, key: str, name: str) -> str:
         """A column's name inside data files, as the schema spells it; column mapping gives it another."""
         name = self.all(key, [name])[0]
         if self._in_files is None:
             return name
-        if name.casefold() not in self._in_files:
+        if name.lower() not in self._in_files:
             remedy = f"Write the table once without {key} for it."
             self.refuse(
                 key, name, "with column mapping, files name a new column only as it is written", remedy
             )
-        return self._in_files[name.casefold()]
+        return self._in_files[name.lower()]
+
+    def listed(self, names: Sequence[str]) -> str:
+        """Columns and fields in one text, as Delta reads it."""
+        return ",".join(path_of(name, self._columns) for name in names)
 
     def check_folders(self, folders: tuple[str, ...], columns: int) -> None:
         """Raises PolicyRefused for partition columns that Delta cannot have."""
@@ -192,7 +215,7 @@ def _statistics(policy: WritePolicy, finder: _Columns, layout: dict[str, tuple[s
     hot = [name for key in _ORDERS[1:] for name in layout[key]]
     if policy.stats_policy == "explicit":
         chosen = list(dict.fromkeys((*said, *layout["cluster_by"])))
-        return {"delta.dataSkippingStatsColumns": _listed(chosen)}
+        return {"delta.dataSkippingStatsColumns": finder.listed(chosen)}
     leaves = [name for name in finder.leaves if name not in folders]
     by_default = leaves[:_INDEXED_BY_DEFAULT]
     wanted = list(dict.fromkeys((*said, *hot)))
@@ -200,14 +223,7 @@ def _statistics(policy: WritePolicy, finder: _Columns, layout: dict[str, tuple[s
         return {}
     able = [name for name in leaves if not isinstance(finder.leaves[name], _WITHOUT_RANGE)]
     chosen = list(dict.fromkeys((*wanted, *able)))[: max(policy.stats_max_columns, len(layout["cluster_by"]))]
-    return {"delta.dataSkippingStatsColumns": _listed(chosen)}
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ",".join(
-        ".".join(part if _PLAIN_NAME.fullmatch(part) else quoted(part) for part in name.split("."))
-        for name in names
-    )
+    return {"delta.dataSkippingStatsColumns": finder.listed(chosen)}
 
 
 def _settings(policy: WritePolicy, finder: _Columns) -> dict[str, str]:
@@ -234,14 +250,14 @@ def _settings(policy: WritePolicy, finder: _Columns) -> dict[str, str]:
 
 def _names_in_files(snapshot: SnapshotInfo) -> dict[str, str] | None:
     """How files name the columns of a table with column mapping; None for a table without it."""
-    if snapshot.table_properties.get(_MAPPING, "none") == "none":
+    if not maps_columns(snapshot):
         return None
     schema = StructType.fromJson(json.loads(snapshot.schema_json))
     found: dict[str, str] = {}
     for name, each in _fields(schema, ""):
-        above = found.get(name.casefold().rpartition(".")[0])
+        above = found.get(name.lower().rpartition(".")[0])
         own = str(each.metadata.get(_PHYSICAL, each.name))
-        found[name.casefold()] = f"{above}.{own}" if above else own
+        found[name.lower()] = f"{above}.{own}" if above else own
     return found
 
 

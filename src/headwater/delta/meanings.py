@@ -6,6 +6,7 @@ is noticed where it is read again. Not here: which columns are said to mean what
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from headwater.delta.columns import quoted, sql_column
@@ -33,9 +34,9 @@ def check_meanings(
     Raises:
         MeaningDiffers: there is no such column, it has another type, or it is known to mean something else.
     """
-    fields = {field.name.casefold(): field for field in schema.fields}
+    fields = {field.name.lower(): field for field in schema.fields}
     for name, meaning in said:
-        field = fields.get(name.casefold())
+        field = fields.get(name.lower())
         complaint = None
         if field is None:
             complaint = "there is no such column"
@@ -51,11 +52,15 @@ def check_meanings(
                 dataset=dataset, column=name, semantic_type=meaning, complaint=complaint, origin=origin
             )
     return tuple(
-        MeaningCheck(
-            column_name=fields[name.casefold()].name, semantic_type=meaning, metadata_key=METADATA_KEY
-        )
+        MeaningCheck(column_name=fields[name.lower()].name, semantic_type=meaning, metadata_key=METADATA_KEY)
         for name, meaning in said
     )
+
+
+def kept_meanings(checks: Sequence[MeaningCheck], table: StructType) -> tuple[MeaningCheck, ...]:
+    """The checks, with the place in the schema only where it has one: a table's columns stay as they are."""
+    silent = {each.name for each in table.fields if METADATA_KEY not in each.metadata}
+    return tuple(replace(each, metadata_key=None) if each.column_name in silent else each for each in checks)
 
 
 def with_meanings(session: RunSession, rows: DataFrame, checks: Sequence[MeaningCheck]) -> DataFrame:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from headwater.delta.candidates import candidate_rows
+from headwater.delta.columns import quoted, sql_column
 from headwater.delta.constraints import (
     VIOLATIONS,
     Constraint,
@@ -27,16 +28,16 @@ from headwater.delta.constraints import (
 )
 from headwater.delta.content import ObservedContent
 from headwater.delta.gates import check_gate
-from headwater.delta.layout import Layout, arrange, resolve_layout
-from headwater.delta.meanings import METADATA_KEY, check_meanings, with_meanings
-from headwater.delta.mutation import Append, Merge, Overwrite, ReplaceWhere
+from headwater.delta.layout import Layout, arrange, maps_columns, resolve_layout
+from headwater.delta.meanings import METADATA_KEY, check_meanings, kept_meanings, with_meanings
+from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceWhere, Update, is_step
 from headwater.delta.receipt import ConstraintCheck
 from headwater.delta.schema import check_storable, fit_rows, same_type
 from headwater.delta.settling import clustering_of, create_table, settle_table, wanted_clustering
 from headwater.delta.snapshot import describe_pin
 from headwater.errors import HeadwaterError, NotADeltaTable, RowsUnusable
 from headwater.policies import WritePolicy
-from headwater.runtime import failure_of, local_path_of
+from headwater.runtime import ENGINE_EXCEPTIONS, failure_of, local_path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,25 +52,29 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 
+_MAPPING = "delta.columnMapping."
+_TEXT_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedWrite:
     """A mutation that can be done: on which version, with which rows, watched by what.
 
-    `candidates` are the rows as constraints see them; `is_new` says that the table was made for it just now.
+    `given` are the rows as they came, once they fit.
     `in_place` and `clustering` are about a table that is overwritten: whether its clustering can stay, and
     if not, what it is to be clustered by once the rows are there.
     """
 
     base: LogHead | None
     rows: DataFrame | None
-    candidates: DataFrame | None
+    given: DataFrame | None
+    schema: StructType
     layout: Layout
     schema_mode: SchemaMode | None
     constraints: tuple[Constraint, ...]
     checks: tuple[ConstraintCheck, ...]
     meanings: tuple[MeaningCheck, ...]
     observed: ObservedContent | None
-    is_new: bool
     in_place: bool = False
     clustering: tuple[str, ...] = ()
 
@@ -85,7 +90,6 @@ def prepare_write(
     name, path = mutation.note.table, str(local_path_of(mutation.uri))
     policy = mutation.policy or WritePolicy()
     snapshot = _opened(session, mutation, rows, base, origin)
-    is_new = snapshot is None
     mode = _schema_mode(mutation)
     rewrites = isinstance(mutation, Overwrite) and mode == "overwrite"
     if rows is not None:
@@ -93,37 +97,53 @@ def prepare_write(
     schema = _schema_after(rows, None if rewrites else snapshot, merges=mode == "merge")
     layout = resolve_layout(session, policy, schema, snapshot, path, origin)
     meanings = check_meanings(policy.semantic_types, schema, name, origin)
+    if snapshot is not None and not rewrites:
+        meanings = kept_meanings(meanings, _schema_of(snapshot))
     if rows is not None and not isinstance(mutation, Merge):
         rows = with_meanings(session, rows, [each for each in meanings if each.column_name in rows.columns])
-    candidates = candidate_rows(session, mutation, rows, base.pin(name) if base else None)
-    constraints = constraints_of(policy, None if rewrites else snapshot)
-    checks = _checked(session, mutation, constraints, candidates, path, origin)
+    given = rows = _as_folders_hold(session, rows, layout, None if rewrites else snapshot)
+    constraints = constraints_of(policy, snapshot, rewrites=rewrites)
+    checks = _checked(session, mutation, constraints, rows, base, schema, origin)
     settled = _settled(session, mutation, layout, snapshot, rows, rewrites=rewrites, origin=origin)
     if settled is not None:
         base = settled
         snapshot = describe_pin(session, settled.pin(name), origin)
         layout = resolve_layout(session, policy, schema, snapshot, path, origin)
     in_place, clustering = _clustered(session, mutation, layout, snapshot, schema, rewrites=rewrites)
-    observed: ObservedContent | None = None
-    if rows is not None and isinstance(mutation, Append | Overwrite | ReplaceWhere):
-        # Right under the write: a sort looks at its rows twice.
-        observed = ObservedContent(session, arrange(session, rows, layout), guard_of(constraints))
-        rows = observed.rows
-        observed = observed if _is_whole(rows, schema) else None
+    rows, observed = _watched(session, mutation, rows, layout, guard_of(constraints), schema)
     return PreparedWrite(
         base=base,
         rows=rows,
-        candidates=candidates,
+        given=given,
+        schema=schema,
         layout=layout,
         schema_mode=mode,
         constraints=constraints,
         checks=checks,
         meanings=meanings,
         observed=observed,
-        is_new=is_new,
         in_place=in_place,
         clustering=clustering,
     )
+
+
+def _watched(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    layout: Layout,
+    guard: str | None,
+    schema: StructType,
+) -> tuple[DataFrame | None, ObservedContent | None]:
+    """Rows for Spark's writer, in the layout's order, guarded, and with their digest if it counts."""
+    if rows is None or not isinstance(mutation, Append | Overwrite | ReplaceWhere):
+        return rows, None
+    rows = arrange(session, rows, layout)
+    if guard is None and isinstance(mutation, ReplaceWhere):
+        return rows, None
+    # Right under the write: a sort looks at its rows twice.
+    observed = ObservedContent(session, rows, guard)
+    return observed.rows, observed if _is_whole(observed.rows, schema) else None
 
 
 def check_policy(
@@ -143,21 +163,25 @@ def check_policy(
 
 
 def violation_of(
+    session: RunSession,
     mutation: Mutation,
     prepared: PreparedWrite | None,
     failure: Exception,
     origin: Origin | None,
 ) -> ConstraintViolated | None:
     """The constraint behind a failed write, counted by a pass over the rows; None if it is not one."""
-    if prepared is None or prepared.candidates is None or failure_of(failure).condition not in VIOLATIONS:
+    if prepared is None or failure_of(failure).condition not in VIOLATIONS:
         return None
     constraints = list(prepared.constraints)
     if isinstance(mutation, ReplaceWhere):
         constraints.append(Constraint(name="replace_where", expression=mutation.where, owner="table"))
+    pin = prepared.base.pin(mutation.note.table) if prepared.base else None
     try:
-        path = str(local_path_of(mutation.uri))
-        return find_violation(constraints, prepared.candidates, path, origin)
-    except HeadwaterError:
+        rows = candidate_rows(session, mutation, prepared.given, pin, prepared.schema)
+        if rows is None:
+            return None
+        return find_violation(constraints, rows, str(local_path_of(mutation.uri)), origin)
+    except (HeadwaterError, *ENGINE_EXCEPTIONS):  # then the failure itself is all there is to tell
         return None
 
 
@@ -199,12 +223,35 @@ def _fitted(
     mode: SchemaMode | None,
     origin: Origin | None,
 ) -> DataFrame:
-    if not isinstance(mutation, Merge):
-        check_storable(rows.schema, mutation.note.table, origin)
-    if snapshot is None or isinstance(mutation, Merge):
+    rows = rows.toDF(*rows.columns)  # a frame's alias must not be taken for a column of that name
+    if isinstance(mutation, Merge):
+        return rows
+    check_storable(rows.schema, mutation.note.table, origin, is_mapped=_is_mapped(mutation, snapshot))
+    if snapshot is None:
         return rows
     path = str(local_path_of(mutation.uri))
     return fit_rows(session, rows, _schema_of(snapshot), mode, path, origin)
+
+
+def _is_mapped(mutation: Mutation, snapshot: SnapshotInfo | None) -> bool:
+    said = mutation.policy.column_mapping_mode if mutation.policy else None
+    return bool(said) or (snapshot is not None and maps_columns(snapshot))
+
+
+def _as_folders_hold(
+    session: RunSession, rows: DataFrame | None, layout: Layout, snapshot: SnapshotInfo | None
+) -> DataFrame | None:
+    """The rows with null for a text that is empty and names a folder: that is what comes back from there."""
+    folders = snapshot.partition_columns if snapshot else layout.partition_by
+    if rows is None or not folders:
+        return rows
+    columns: list[Any] = []
+    for field in rows.schema.fields:
+        name = quoted(field.name)
+        is_folder = field.name in folders and isinstance(field.dataType, StringType)
+        column: Any = sql_column(session, f"nullif({name}, '')" if is_folder else name)
+        columns.append(column.alias(field.name, metadata=field.metadata) if is_folder else column)
+    return rows.select(*columns)
 
 
 def _schema_of(snapshot: SnapshotInfo) -> StructType:
@@ -216,10 +263,8 @@ def _schema_after(rows: DataFrame | None, snapshot: SnapshotInfo | None, *, merg
     if snapshot is None:
         return rows.schema if rows is not None else StructType([])
     table = _schema_of(snapshot)
-    known = {name.casefold() for name in table.names}
-    more = (
-        [each for each in rows.schema.fields if each.name.casefold() not in known] if rows and merges else []
-    )
+    known = {name.lower() for name in table.names}
+    more = [each for each in rows.schema.fields if each.name.lower() not in known] if rows and merges else []
     return StructType([*table.fields, *more])
 
 
@@ -227,26 +272,30 @@ def _checked(
     session: RunSession,
     mutation: Mutation,
     constraints: tuple[Constraint, ...],
-    candidates: DataFrame | None,
-    path: str,
+    rows: DataFrame | None,
+    base: LogHead | None,
+    schema: StructType,
     origin: Origin | None,
 ) -> tuple[ConstraintCheck, ...]:
     """What rows are tested against; where Delta makes the rows itself, the policy's are tested now."""
-    if candidates is None:
+    name, path = mutation.note.table, str(local_path_of(mutation.uri))
+    if isinstance(mutation, Delete):
         return ()
-    check_constraints(session, constraints, candidates, mutation.note.table, origin)
-    is_ours = not isinstance(mutation, Append | Overwrite | ReplaceWhere)
-    own = [each for each in constraints if each.owner == "policy"]
-    if own and is_ours:
-        violated = find_violation(constraints, candidates, path, origin)
-        if violated is not None:
-            raise violated
+    passes = int(isinstance(mutation, Merge | Update))
+    if guard_of(constraints):
+        pin = base.pin(name) if base else None
+        written = candidate_rows(session, mutation, rows, pin, schema)
+        if written is not None:
+            check_constraints(session, constraints, written, name, origin)
+            violated = find_violation(constraints, written, path, origin) if passes else None
+            if violated is not None:
+                raise violated
     return tuple(
         ConstraintCheck(
             name=each.name,
             expression=each.expression,
             enforced_by="delta" if each.owner == "table" else "headwater",
-            extra_passes=int(is_ours and each.owner == "policy"),
+            extra_passes=passes if each.owner == "policy" else 0,
         )
         for each in constraints
     )
@@ -266,7 +315,10 @@ def _settled(
     if mutation.policy is None:
         return None
     if snapshot is None:
-        return create_table(session, mutation, layout, rows.schema) if rows is not None else None
+        made = create_table(session, mutation, layout, rows.schema) if rows is not None else None
+        if made is None or is_step(made.user_metadata, "prepare", mutation.note.mutation_id):
+            return made
+        snapshot = describe_pin(session, made.pin(mutation.note.table), origin)  # somebody else was first
     return settle_table(session, mutation, layout, snapshot, rewrites=rewrites, origin=origin)
 
 
@@ -291,8 +343,12 @@ def _clustered(
 
 
 def _is_same(one: StructType, other: StructType) -> bool:
+    """Whether rows of one schema leave a table of the other as if it were made for them."""
     return one.names == other.names and all(
-        same_type(mine.dataType, theirs.dataType) and _meant(mine) == _meant(theirs)
+        same_type(mine.dataType, theirs.dataType)
+        and theirs.nullable
+        and not {key for key in theirs.metadata if key != METADATA_KEY and not key.startswith(_MAPPING)}
+        and _meant(mine) == _meant(theirs)
         for mine, theirs in zip(one.fields, other.fields, strict=True)
     )
 
@@ -302,10 +358,12 @@ def _meant(field: StructField) -> object:
 
 
 def _is_whole(rows: DataFrame, schema: StructType) -> bool:
-    """Whether the rows have every column of the table as it will be: else Delta fills some in."""
-    types = {each.name.casefold(): each.dataType for each in rows.schema.fields}
+    """Whether the rows have every column of the table as it will be: else Delta fills some in, or pads."""
+    if any(_TEXT_TYPE in each.metadata for each in schema.fields):
+        return False
+    types = {each.name.lower(): each.dataType for each in rows.schema.fields}
     return len(types) == len(schema.fields) and all(
-        same_type(types[each.name.casefold()], each.dataType)
+        same_type(types[each.name.lower()], each.dataType)
         for each in schema.fields
-        if each.name.casefold() in types
+        if each.name.lower() in types
     )

@@ -41,11 +41,11 @@ class ConstraintCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeaningCheck:
-    """A column that was seen to have its semantic type; `metadata_key` is where the schema says so."""
+    """A column that was seen to have its semantic type; `metadata_key` is where the schema says so, if so."""
 
     column_name: str
     semantic_type: str
-    metadata_key: str
+    metadata_key: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,35 +9,52 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import (
     ArrayType,
+    ByteType,
     CalendarIntervalType,
     DataType,
     DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
     MapType,
+    NullType,
+    ShortType,
     StringType,
     StructType,
     TimeType,
     YearMonthIntervalType,
 )
 
-from headwater.delta.columns import cast_column, quoted, sql_column
+from headwater.delta.columns import cast_column, literal, quoted, sql_column
 from headwater.errors import NotStorable, SchemaDiffers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
 
     from headwater.origin import Origin
     from headwater.policies import SchemaMode
     from headwater.runtime import RunSession
 
+# Types of whole numbers, each with the digits that its largest value has.
+_WHOLE: dict[type[DataType], int] = {ByteType: 3, ShortType: 5, IntegerType: 10, LongType: 19}
+_FILLED_IN = ("CURRENT_DEFAULT", "delta.generationExpression", "delta.identity.")
 _FORBIDDEN = frozenset(" ,;{}()\n\t=")
+_ODD_NAME = "has one of the characters ' ,;{}()=', a tab or a new line in its name"
 _INTERVALS = (CalendarIntervalType, DayTimeIntervalType, YearMonthIntervalType)
 
 
-def check_storable(schema: StructType, view: str, origin: Origin | None = None) -> None:
-    """Raises NotStorable for the first column that a Delta table cannot have."""
+def check_storable(
+    schema: StructType, view: str, origin: Origin | None = None, *, is_mapped: bool = False
+) -> None:
+    """Raises NotStorable for a column that no Delta table can have; mapped ones may have any name."""
     for column, complaint in _complaints(schema, ""):
+        if is_mapped and complaint == _ODD_NAME:
+            continue
         raise NotStorable(view=view, column=column, complaint=complaint, origin=origin)
 
 
@@ -53,7 +70,7 @@ def _complaints(kind: DataType, path: str) -> Iterator[tuple[str, str]]:
             if field.name.lower() in seen:
                 yield name, "is there twice; names are compared without regard to case"
             if _FORBIDDEN & set(field.name):
-                yield name, "has one of the characters ' ,;{}()=', a tab or a new line in its name"
+                yield name, _ODD_NAME
             seen.add(field.name.lower())
             yield from _complaints(field.dataType, name)
     elif isinstance(kind, ArrayType):
@@ -73,22 +90,25 @@ def fit_rows(
 ) -> DataFrame:
     """The rows with the table's columns, in the table's order and types; under "merge" new ones stand behind.
 
-    A column that the rows lack is left to Delta: it is null, or has its default. A value is cast only where
-    nothing can be lost.
+    A column that the rows lack is null, or left to Delta if that has a value for it. A value is cast only
+    where nothing of it can be lost.
 
     Raises:
         SchemaDiffers: a column that the table lacks, or a type that does not become the table's.
     """
-    fields = {field.name.casefold(): field for field in rows.schema.fields}
+    fields = {field.name.lower(): field for field in rows.schema.fields}
     differences: list[str] = []
     columns: list[Any] = []
     for wanted in table.fields:
-        field = fields.pop(wanted.name.casefold(), None)
+        field = fields.pop(wanted.name.lower(), None)
         if field is None:
+            if wanted.nullable and not _is_filled_in(wanted):
+                nothing = literal(session, None)
+                columns.append(cast_column(session, nothing, wanted.dataType).alias(wanted.name))
             continue
         column = sql_column(session, quoted(field.name))
         if not same_type(field.dataType, wanted.dataType):
-            if _becomes(session, field.dataType, wanted.dataType):
+            if _becomes(field.dataType, wanted.dataType):
                 column = cast_column(session, column, wanted.dataType)
             else:
                 given, kept = field.dataType.simpleString(), wanted.dataType.simpleString()
@@ -106,8 +126,8 @@ def fit_rows(
 def same_type(one: DataType, other: DataType) -> bool:
     """Whether two types are one, whatever may be null in them and whatever is noted of their fields."""
     if isinstance(one, StructType) and isinstance(other, StructType):
-        return len(one.fields) == len(other.fields) and all(
-            mine.name.casefold() == theirs.name.casefold() and same_type(mine.dataType, theirs.dataType)
+        return one.names == other.names and all(
+            same_type(mine.dataType, theirs.dataType)
             for mine, theirs in zip(one.fields, other.fields, strict=True)
         )
     if isinstance(one, ArrayType) and isinstance(other, ArrayType):
@@ -117,10 +137,28 @@ def same_type(one: DataType, other: DataType) -> bool:
     return one == other
 
 
-def _becomes(session: RunSession, given: DataType, wanted: DataType) -> bool:
-    """Whether every value of one type is a value of the other, by Spark's own rule; structs never are."""
-    if any(isinstance(each, StructType | ArrayType | MapType) for each in (given, wanted)):
-        return False
-    types = session.jvm.org.apache.spark.sql.types.DataType
-    rule = session.jvm.org.apache.spark.sql.catalyst.expressions.Cast
-    return bool(rule.canUpCast(types.fromJson(given.json()), types.fromJson(wanted.json())))
+def _is_filled_in(field: StructField) -> bool:
+    """Whether Delta has a value for a column that rows lack: a default, an expression, the next number."""
+    return any(key.startswith(_FILLED_IN) for key in field.metadata)
+
+
+def _becomes(given: DataType, wanted: DataType) -> bool:
+    """Whether every value of one type is a value of the other; Spark's own rule lets some be rounded."""
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        return [name.lower() for name in given.names] == [name.lower() for name in wanted.names] and all(
+            same_type(mine.dataType, theirs.dataType) or _becomes(mine.dataType, theirs.dataType)
+            for mine, theirs in zip(given.fields, wanted.fields, strict=True)
+        )
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        return _becomes(given.elementType, wanted.elementType)
+    if isinstance(given, NullType):
+        return True
+    if type(given) in _WHOLE and type(wanted) in _WHOLE:
+        return _WHOLE[type(given)] <= _WHOLE[type(wanted)]
+    if type(given) in _WHOLE and isinstance(wanted, DecimalType):
+        return wanted.precision - wanted.scale >= _WHOLE[type(given)]
+    if isinstance(given, DecimalType) and isinstance(wanted, DecimalType):
+        has_room = wanted.precision - wanted.scale >= given.precision - given.scale
+        return has_room and wanted.scale >= given.scale
+    is_exact = type(given) in _WHOLE and _WHOLE[type(given)] <= _WHOLE[IntegerType]
+    return isinstance(wanted, DoubleType) and (isinstance(given, FloatType) or is_exact)

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from headwater.delta.features import feature_of
 from headwater.delta.head import read_head
+from headwater.delta.layout import Layout, path_of
 from headwater.errors import PolicyRefused
 from headwater.runtime import local_path_of
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from headwater.delta.head import LogHead
-    from headwater.delta.layout import Layout
     from headwater.delta.mutation import Mutation, Step
     from headwater.delta.snapshot import SnapshotInfo
     from headwater.origin import Origin
@@ -50,7 +50,8 @@ def create_table(
         if layout.partition_by:
             builder = builder.partitionedBy(_texts(session, layout.partition_by))
         if layout.cluster_by:
-            builder = builder.clusterBy(_texts(session, layout.cluster_by))
+            paths = tuple(path_of(name, schema.names) for name in layout.cluster_by)
+            builder = builder.clusterBy(_texts(session, paths))
         builder.execute()
     finally:
         own.release()
@@ -106,7 +107,7 @@ def clustering_of(session: RunSession, uri: str, snapshot: SnapshotInfo) -> tupl
     tables: Any = session.jvm.io.delta.tables.DeltaTable
     table = tables.forPath(session.jvm_session, str(local_path_of(uri)))
     row = DataFrame(table.detail(), session.spark).select("clusteringColumns").collect()[0]
-    return tuple(str(each) for each in row[0] or ())
+    return tuple(str(each).replace("`", "") for each in row[0] or ())
 
 
 def wanted_clustering(
@@ -130,7 +131,7 @@ def _altered(own: RunSession, mutation: Mutation, statements: list[str]) -> LogH
 
 
 def _cluster_by(columns: tuple[str, ...]) -> str:
-    listed = ", ".join(_part(name) for name in columns)
+    listed = ", ".join(path_of(name, ()) for name in columns)
     return f"CLUSTER BY {f'({listed})' if listed else 'NONE'}"
 
 
@@ -149,15 +150,16 @@ def _own_session(session: RunSession, mutation: Mutation, layout: Layout, step: 
 
 def _differences(layout: Layout, snapshot: SnapshotInfo) -> tuple[dict[str, str], list[str]]:
     """The properties that are to be set, and those that a policy once set and no longer wants."""
-    present = snapshot.table_properties
-    features = {name.casefold() for name in (*snapshot.reader_features, *snapshot.writer_features)}
+    present = {key.lower(): value for key, value in snapshot.table_properties.items()}  # Delta respells some
+    known = (*snapshot.reader_features, *snapshot.writer_features, *snapshot.implied_writer_features)
+    features = {name.lower() for name in known}
     wanted = {
         key: value
         for key, value in _with_list(layout).items()
-        if present.get(key) != value and (feature_of(key) or "").casefold() not in features
+        if present.get(key.lower()) != value and (feature_of(key) or "").lower() not in features
     }
     managed = _managed(snapshot)
-    unwanted = [key for key in managed if key not in layout.properties and key in present]
+    unwanted = [key for key in managed if key not in layout.properties and key.lower() in present]
     if managed and _MANAGED not in _with_list(layout):
         unwanted.append(_MANAGED)
     return wanted, unwanted
@@ -204,10 +206,6 @@ def _texts(session: RunSession, names: tuple[str, ...]) -> Any:
     for index, name in enumerate(names):
         found[index] = name
     return found
-
-
-def _part(name: str) -> str:
-    return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
 
 
 def _quoted(text: str) -> str:
