@@ -31,12 +31,10 @@ def test_whatever_gives_an_arrow_stream_can_be_written(table: Table) -> None:
     rows = pa.table({"id": [1, 2], "s": ["a", None]})
     receipt = table.change(Append, rows)
     assert receipt.rows == 2
-    table.change(Append, rows.to_reader())
     table.change(Append, Producer(rows.to_reader()))
-    table.change(Append, pa.record_batch({"id": [9], "s": ["z"]}))
-    table.change(Merge, pa.table({"id": [9], "s": ["y"]}), on=same_keys("id"))
-    assert sorted(table.rows("id")) == [(1,), (1,), (1,), (2,), (2,), (2,), (9,)]
-    assert table.sql("SELECT s FROM {t} WHERE id = 9").collect()[0]["s"] == "y"
+    table.change(Merge, pa.record_batch({"id": [1, 9], "s": ["b", "z"]}), on=same_keys("id"))
+    assert table.rows("id") == [(1,), (1,), (2,), (2,), (9,)]
+    assert {row["s"] for row in table.sql("SELECT s FROM {t} WHERE id = 1").collect()} == {"b"}
 
 
 def test_types_come_through_as_spark_has_them(table: Table) -> None:

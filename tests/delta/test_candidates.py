@@ -51,7 +51,7 @@ def is_allowed(clauses: tuple[MergeClause, ...]) -> bool:
     return True
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(before=ROWS, source=ROWS, clauses=CLAUSES.filter(is_allowed))
 def test_a_merge_is_foreseen_row_by_row(
     table: Table,
