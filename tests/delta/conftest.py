@@ -90,8 +90,14 @@ QUICK = RuntimeProfile(
 
 
 @pytest.fixture
-def table(runtime: SessionRuntime, tmp_path: Path) -> Iterator[Table]:
-    """A table that is not there yet, in the tests' one Spark application."""
+def session(runtime: SessionRuntime) -> Iterator[RunSession]:
+    """A session of the tests' one Spark application that does not compile plans."""
     assert runtime
-    with open_runtime(QUICK).checkout() as session:
-        yield Table(session, tmp_path / "a b%é")
+    with open_runtime(QUICK).checkout() as lent:
+        yield lent
+
+
+@pytest.fixture
+def table(session: RunSession, tmp_path: Path) -> Table:
+    """A table that is not there yet."""
+    return Table(session, tmp_path / "a b%é")

@@ -27,19 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame
-    from tests.delta.conftest import Table
 
     from headwater.delta import Mutation
     from headwater.runtime import RunSession
 
 APPLICATION = "headwater/p/t"
 NO_MATCH = (MergeClause(when="matched", action="delete"),)
-
-
-@pytest.fixture
-def session(table: Table) -> RunSession:
-    """One that does not compile plans: there are many, over few rows."""
-    return table.session
 
 
 def note(mutation_id: str) -> CommitNote:
