@@ -80,8 +80,9 @@ def content_of_text(text: str) -> ContentDigest | None:
 def digest_rows(rows: DataFrame) -> ContentDigest:
     """The digest of rows, by a pass over all of them."""
     halves = [f"sum(CAST({part} AS DECIMAL(20, 0)))" for part in _parts("first", "second")]
-    first, second = row_hashes(rows.schema)
-    hashed = rows.selectExpr(f"{first} AS first", f"{second} AS second")
+    hashes = row_hashes(rows.schema, _free_prefix(rows))
+    inside = rows.selectExpr("*", *hashes.inside)
+    hashed = inside.selectExpr(f"{hashes.first} AS first", f"{hashes.second} AS second")
     found = hashed.selectExpr("count(1)", *halves).collect()[0]
     return _of_halves(int(found[0]), [int(each or 0) for each in found[1:]])
 
@@ -94,11 +95,13 @@ class ObservedContent:
 
     def __init__(self, session: RunSession, rows: DataFrame, guard: str | None = None) -> None:
         names = [quoted(each) for each in rows.columns]
-        guarded, first, second, *halves = _free_names(rows, 3 + 4)
-        one, two = row_hashes(rows.schema)
-        hashes = [f"{one} AS {first}", f"{two} AS {second}"]
+        prefix = _free_prefix(rows)
+        guarded, first, second, *halves = (f"{prefix}{index}" for index in range(3 + 4))
+        found = row_hashes(rows.schema, prefix)
+        inside = rows.selectExpr(*names, *found.inside)
+        hashes = [f"{found.first} AS {first}", f"{found.second} AS {second}"]
         guards = [f"{_guarded(guard)} AS {guarded}"] if guard else []
-        hashed = rows.selectExpr(*names, *hashes, *guards)
+        hashed = inside.selectExpr(*names, *hashes, *guards)
         parts = [f"{part} AS {name}" for part, name in zip(_parts(first, second), halves, strict=True)]
         split = hashed.selectExpr(*names, *parts, *([guarded] if guard else []))
         # Two billion rows and more do not fit these sums: then the rows have to be read again.
@@ -118,13 +121,12 @@ def _guarded(condition: str) -> str:
     return f"CASE WHEN {condition} THEN 1L ELSE raise_error('a constraint does not hold') END"
 
 
-def _free_names(rows: DataFrame, count: int) -> list[str]:
-    """Names that no column has, without regard to case."""
-    taken = {each.lower() for each in rows.columns}
+def _free_prefix(rows: DataFrame) -> str:
+    """The beginning of names that no column has, without regard to case."""
     prefix = "_hw"
-    while any(each.startswith(prefix) for each in taken):
+    while any(each.lower().startswith(prefix) for each in rows.columns):
         prefix += "_"
-    return [f"{prefix}{index}" for index in range(count)]
+    return prefix
 
 
 def _parts(first: str, second: str) -> tuple[str, ...]:
@@ -147,53 +149,77 @@ def _reduced(rows: int, first: int, second: int) -> ContentDigest:
 # --- the hash of a row ---------------------------------------------------------------------------------
 
 
-def row_hashes(schema: StructType) -> tuple[str, str]:
-    """A row's two hashes in SQL. Spark's own passes over nulls: what is null is seen by what is missing."""
-    first, second = (_hash(lane, _fields(schema, "", "", lane, 0)) for lane in _LANES)
-    return first, second
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowHashes:
+    """A row's two hashes in SQL, and named expressions below them: lists and maps, looked into only once."""
+
+    first: str
+    second: str
+    inside: tuple[str, ...]
+
+
+def row_hashes(schema: StructType, prefix: str) -> RowHashes:
+    """How a row is hashed. Spark's own hash passes over nulls: what is null is seen by what is missing."""
+    inside: list[str] = []
+    parts = _fields(schema, "", "", prefix, inside)
+    first, second = (_hash(lane, parts) for lane in _LANES)
+    return RowHashes(first=first, second=second, inside=tuple(inside))
 
 
 def _hash(lane: int, parts: list[str]) -> str:
     return f"xxhash64({', '.join([str(lane), *parts])})"
 
 
-def _fields(kind: StructType, value: str, path: str, lane: int, depth: int) -> list[str]:
+def _fields(
+    kind: StructType, value: str, path: str, prefix: str, inside: list[str] | None, depth: int = 0
+) -> list[str]:
     front = f"{value}." if value else ""
     return [
         part
         for field in sorted(kind.fields, key=lambda each: each.name)
         for part in _value(
-            f"{front}{quoted(field.name)}", field.dataType, f"{path}/{field.name}", lane, depth
+            f"{front}{quoted(field.name)}", field.dataType, f"{path}/{field.name}", prefix, inside, depth
         )
     ]
 
 
-def _value(value: str, kind: DataType, path: str, lane: int, depth: int) -> list[str]:
-    """What is hashed of one value: nothing if it is null, else a mark of its own and then the value."""
+def _value(
+    value: str, kind: DataType, path: str, prefix: str, inside: list[str] | None, depth: int
+) -> list[str]:
+    """What is hashed of one value: nothing if it is null, else a mark of its own and then the value.
+
+    `inside` takes the expressions of lists and maps; None within one, where there is no row to name them in.
+    """
     mark = int(digest_of([path, _tag(kind)])[:15], 16)
-    return [f"if({value} IS NULL, NULL, {mark}L)", *_inside(value, kind, path, lane, depth)]
+    marked = f"if({value} IS NULL, NULL, {mark}L)"
+    if isinstance(kind, StructType):
+        return [marked, *_fields(kind, value, path, prefix, inside, depth)]
+    if not isinstance(kind, ArrayType | MapType):
+        return [marked, *_plain(value, kind)]
+    item = f"{prefix}_item{depth}"
+    if isinstance(kind, ArrayType):
+        parts = _value(item, kind.elementType, f"{path}[]", prefix, None, depth + 1)
+        hashed = f"transform({value}, {item} -> {_hash(0, parts)})"
+    else:
+        parts = _value(f"{item}.key", kind.keyType, f"{path}{{}}", prefix, None, depth + 1)
+        parts += _value(f"{item}.value", kind.valueType, f"{path}{{}}=", prefix, None, depth + 1)
+        hashed = f"array_sort(transform(map_entries({value}), {item} -> {_hash(0, parts)}))"
+    size = f"if({value} IS NULL, NULL, size({value}))"
+    if inside is None:
+        return [marked, size, hashed]
+    name = f"{prefix}_in{len(inside)}"
+    inside.append(f"{hashed} AS {name}")
+    return [marked, size, name]
 
 
-def _inside(value: str, kind: DataType, path: str, lane: int, depth: int) -> list[str]:
+def _plain(value: str, kind: DataType) -> list[str]:
     match kind:
-        case StructType():
-            return _fields(kind, value, path, lane, depth)
-        case ArrayType():
-            item = f"_hw_item{depth}"
-            hashed = _hash(lane, _value(item, kind.elementType, f"{path}[]", lane, depth + 1))
-            return [f"if({value} IS NULL, NULL, size({value}))", f"transform({value}, {item} -> {hashed})"]
-        case MapType():
-            item = f"_hw_item{depth}"
-            parts = _value(f"{item}.key", kind.keyType, f"{path}{{}}", lane, depth + 1)
-            parts += _value(f"{item}.value", kind.valueType, f"{path}{{}}=", lane, depth + 1)
-            hashed = f"transform(map_entries({value}), {item} -> {_hash(lane, parts)})"
-            return [f"if({value} IS NULL, NULL, size({value}))", f"array_sort({hashed})"]
         case DoubleType() | FloatType():
             return [value, f"if({value} = 0, CAST({value} AS STRING), NULL)"]  # 0.0 and -0.0 hash alike
         case VariantType():
             return [f"schema_of_variant({value})", f"to_json({value})"]  # a variant itself cannot be hashed
-        case StringType():
-            return [value if kind == StringType() else f"CAST({value} AS BINARY)"]  # a collation hashes less
+        case StringType() if kind != StringType():
+            return [f"CAST({value} AS BINARY)"]  # a collation hashes less
         case _:
             return [value]
 
