@@ -11,7 +11,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceWhere, Update
+from headwater.delta.columns import frame_in
+from headwater.delta.mutation import NOTE_SETTING, Append, Delete, Merge, Overwrite, ReplaceWhere, Update
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _APPLICATION = "spark.databricks.delta.write.txnAppId"
 _NUMBER = "spark.databricks.delta.write.txnVersion"
-_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 _MERGE_SCHEMA = "spark.databricks.delta.schema.autoMerge.enabled"
 _settings_lock = threading.RLock()
 
@@ -61,7 +61,7 @@ def apply_mutation(
     own = session.copy()
     try:
         settings = {**layout.settings, _APPLICATION: application_of(note), _NUMBER: str(number)}
-        settings |= {_NOTE: note.text(), _MERGE_SCHEMA: str(schema_mode == "merge").lower()}
+        settings |= {NOTE_SETTING: note.text(), _MERGE_SCHEMA: str(schema_mode == "merge").lower()}
         for key, value in settings.items():
             own.spark.conf.set(key, value)
         table = session.jvm.io.delta.tables.DeltaTable.forPath(
@@ -137,10 +137,8 @@ def _change(
         else:
             table.updateExpr(values)
     elif rows is not None:
-        plan: Any = rows
-        frames = session.jvm.org.apache.spark.sql.classic.Dataset
-        source: Any = frames.ofRows(session.jvm_session, plan._jdf.queryExecution().analyzed())
-        merge = getattr(table, "as")("t").merge(getattr(source, "as")("s"), mutation.on)
+        source: Any = frame_in(session, rows)
+        merge = getattr(table, "as")("t").merge(getattr(source._jdf, "as")("s"), mutation.on)
         for clause in mutation.clauses:
             merge = _clause(session, merge, clause)
         merge.execute()

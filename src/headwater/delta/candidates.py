@@ -13,6 +13,7 @@ from headwater.delta.columns import quoted, sql_column
 from headwater.delta.files import open_rows
 from headwater.delta.mutation import Delete, Merge, Update
 from headwater.delta.projection import each_of
+from headwater.delta.schema import TEXT_TYPE
 from headwater.errors import MutationRefused
 from headwater.runtime import local_path_of
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 _GENERATED = "delta.generationExpression"
-_TEXT_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 _CHAR = re.compile(r"char\(([0-9]+)\)")
 
 
@@ -131,5 +131,5 @@ def _as_stored(rows: DataFrame, schema: StructType) -> DataFrame:
 
 def _typed(field: StructField) -> str:
     cast = f"CAST({quoted(field.name)} AS {field.dataType.simpleString()})"
-    fixed = _CHAR.fullmatch(str(field.metadata.get(_TEXT_TYPE, "")))
+    fixed = _CHAR.fullmatch(str(field.metadata.get(TEXT_TYPE, "")))
     return f"rpad({cast}, {fixed[1]}, ' ')" if fixed else cast

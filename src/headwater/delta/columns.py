@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql.classic.column import Column
 from pyspark.sql.types import StructType
 
@@ -42,6 +43,13 @@ def column_where(session: RunSession, condition: Any, value: Any, other: Any) ->
     """`value` where the condition holds, `other` elsewhere; all three are columns."""
     chosen = session.jvm.org.apache.spark.sql.functions.when(condition._jc, value._jc)
     return Column(chosen.otherwise(other._jc))
+
+
+def frame_in(session: RunSession, rows: Any) -> DataFrame:
+    """The same rows as a frame of another session: what is planned stays, what runs has its settings."""
+    frames = session.jvm.org.apache.spark.sql.classic.Dataset
+    plan = rows._jdf.queryExecution().analyzed()
+    return DataFrame(frames.ofRows(session.jvm_session, plan), session.spark)
 
 
 def schema_of_ddl(session: RunSession, ddl: str) -> StructType:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headwater.delta.conflicts import Conflict
     from headwater.delta.content import ContentDigest
     from headwater.delta.mutation import Mutation
+    from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
 
@@ -248,7 +249,7 @@ def _receipt(
     metrics = dict(commit.metrics) if outcome != "no_change" else {}
     content: ContentDigest | None = None
     with suppress(HeadwaterError):  # the commit is there, whatever comes of its digest
-        content = _content(session, mutation, commit, outcome, prepared)
+        content = _content(session, mutation, commit, pin, outcome, prepared)
     return Receipt(
         pin=pin,
         kind=mutation.kind,
@@ -291,11 +292,11 @@ def _content(
     session: RunSession,
     mutation: Mutation,
     commit: LogHead,
+    pin: TablePin,
     outcome: Outcome,
     prepared: PreparedWrite | None,
 ) -> ContentDigest | None:
     """The digest of the table after a commit: observed in the write where that saw all rows that changed."""
-    pin = _end(mutation, commit).pin(mutation.note.table)
     known = find_content(pin)
     if known is not None:
         return known

@@ -7,9 +7,8 @@ pass where Delta makes them itself (update, merge). Not here: what happens to th
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from headwater.delta.columns import quoted
 from headwater.delta.projection import Boundary
@@ -55,9 +54,9 @@ def constraints_of(
     """
     found = _table_constraints(snapshot, rewrites=rewrites) if snapshot else []
     own = {each.expression: each for each in found}
-    said = [(f"not_null.{name}", f"{quoted(name)} IS NOT NULL") for name in policy.not_null]
-    for name, expression in (*policy.constraints, *said):
-        own.setdefault(expression, Constraint(name=name, expression=expression, owner="policy"))
+    said = [Constraint(name=name, expression=text, owner="policy") for name, text in policy.constraints]
+    for each in (*said, *(_not_null(name, "policy") for name in policy.not_null)):
+        own.setdefault(each.expression, each)
     return tuple(sorted(own.values(), key=lambda each: (each.name, each.owner)))
 
 
@@ -129,14 +128,12 @@ def _table_constraints(snapshot: SnapshotInfo, *, rewrites: bool) -> list[Constr
     ]
     if rewrites:
         return found
-    schema = cast("dict[str, Any]", json.loads(snapshot.schema_json))
-    for field in cast("list[dict[str, Any]]", schema["fields"]):
-        if not field["nullable"]:
-            name = str(field["name"])
-            found.append(
-                Constraint(name=f"not_null.{name}", expression=f"{quoted(name)} IS NOT NULL", owner="table")
-            )
-    return found
+    needed = [field.name for field in snapshot.schema.fields if not field.nullable]
+    return [*found, *(_not_null(name, "table") for name in needed)]
+
+
+def _not_null(column: str, owner: Literal["table", "policy"]) -> Constraint:
+    return Constraint(name=f"not_null.{column}", expression=f"{quoted(column)} IS NOT NULL", owner=owner)
 
 
 def _fits(constraint: Constraint, rows: DataFrame) -> bool:

@@ -5,7 +5,6 @@ Not here: bringing a table's properties to what is wanted; see `settling`.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -252,9 +251,8 @@ def _names_in_files(snapshot: SnapshotInfo) -> dict[str, str] | None:
     """How files name the columns of a table with column mapping; None for a table without it."""
     if not maps_columns(snapshot):
         return None
-    schema = StructType.fromJson(json.loads(snapshot.schema_json))
     found: dict[str, str] = {}
-    for name, each in _fields(schema, ""):
+    for name, each in _fields(snapshot.schema, ""):
         above = found.get(name.lower().rpartition(".")[0])
         own = str(each.metadata.get(_PHYSICAL, each.name))
         found[name.lower()] = f"{above}.{own}" if above else own

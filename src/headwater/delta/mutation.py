@@ -24,6 +24,8 @@ from headwater.given import expressions, text
 if TYPE_CHECKING:
     from headwater.policies import SchemaMode, WritePolicy
 
+# The session setting by which a commit carries a note, where no writer takes it as an option.
+NOTE_SETTING = "spark.databricks.delta.commitInfo.userMetadata"
 MutationKind = Literal["append", "overwrite", "replace_where", "merge", "update", "delete"]
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
 # A commit that prepares a mutation's own, or that ends it.

@@ -10,7 +10,6 @@ Not here: doing it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ from headwater.delta.layout import Layout, arrange, maps_columns, resolve_layout
 from headwater.delta.meanings import METADATA_KEY, check_meanings, kept_meanings, with_meanings
 from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceWhere, Update, is_step
 from headwater.delta.receipt import ConstraintCheck
-from headwater.delta.schema import check_storable, fit_rows, same_type
+from headwater.delta.schema import TEXT_TYPE, check_storable, fit_rows, same_type
 from headwater.delta.settling import clustering_of, create_table, settle_table, wanted_clustering
 from headwater.delta.snapshot import describe_pin
 from headwater.errors import HeadwaterError, NotADeltaTable, RowsUnusable
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 
 _MAPPING = "delta.columnMapping."
-_TEXT_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +96,7 @@ def prepare_write(
     layout = resolve_layout(session, policy, schema, snapshot, path, origin)
     meanings = check_meanings(policy.semantic_types, schema, name, origin)
     if snapshot is not None and not rewrites:
-        meanings = kept_meanings(meanings, _schema_of(snapshot))
+        meanings = kept_meanings(meanings, snapshot.schema)
     if rows is not None and not isinstance(mutation, Merge):
         rows = with_meanings(session, rows, [each for each in meanings if each.column_name in rows.columns])
     given = rows = _as_folders_hold(session, rows, layout, None if rewrites else snapshot)
@@ -230,7 +228,7 @@ def _fitted(
     if snapshot is None:
         return rows
     path = str(local_path_of(mutation.uri))
-    return fit_rows(session, rows, _schema_of(snapshot), mode, path, origin)
+    return fit_rows(session, rows, snapshot.schema, mode, path, origin)
 
 
 def _is_mapped(mutation: Mutation, snapshot: SnapshotInfo | None) -> bool:
@@ -254,17 +252,17 @@ def _as_folders_hold(
     return rows.select(*columns)
 
 
-def _schema_of(snapshot: SnapshotInfo) -> StructType:
-    return StructType.fromJson(json.loads(snapshot.schema_json))
-
-
 def _schema_after(rows: DataFrame | None, snapshot: SnapshotInfo | None, *, merges: bool) -> StructType:
     """The table's columns as they will be."""
     if snapshot is None:
         return rows.schema if rows is not None else StructType([])
-    table = _schema_of(snapshot)
+    table = snapshot.schema
     known = {name.lower() for name in table.names}
-    more = [each for each in rows.schema.fields if each.name.lower() not in known] if rows and merges else []
+    more = (
+        [each for each in rows.schema.fields if each.name.lower() not in known]
+        if rows is not None and merges
+        else []
+    )
     return StructType([*table.fields, *more])
 
 
@@ -335,8 +333,8 @@ def _clustered(
     if snapshot is None or not isinstance(mutation, Overwrite):
         return False, ()
     present = clustering_of(session, mutation.uri, snapshot)
-    wanted = wanted_clustering(session, mutation, layout, snapshot)
-    is_same = not snapshot.partition_columns and _is_same(schema, _schema_of(snapshot))
+    wanted = wanted_clustering(mutation, layout, snapshot, present)
+    is_same = not snapshot.partition_columns and _is_same(schema, snapshot.schema)
     if wanted and wanted == present and (is_same or not rewrites):
         return True, ()
     return False, wanted
@@ -359,7 +357,7 @@ def _meant(field: StructField) -> object:
 
 def _is_whole(rows: DataFrame, schema: StructType) -> bool:
     """Whether the rows have every column of the table as it will be: else Delta fills some in, or pads."""
-    if any(_TEXT_TYPE in each.metadata for each in schema.fields):
+    if any(TEXT_TYPE in each.metadata for each in schema.fields):
         return False
     types = {each.name.lower(): each.dataType for each in rows.schema.fields}
     return len(types) == len(schema.fields) and all(

@@ -6,12 +6,10 @@ Not here: where the name comes from, or what is done with the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING
 
 from headwater.datasets import ReadOptions
-from headwater.delta.columns import column_where
+from headwater.delta.columns import column_where, frame_in
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_rows, open_rows_of
 from headwater.delta.gates import check_gate
@@ -22,6 +20,8 @@ from headwater.errors import ChangesNotRecorded, ScanNotResolved
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from headwater.clock import Clock
     from headwater.delta.projection import ScanColumn
     from headwater.delta.snapshot import SnapshotInfo
@@ -90,12 +90,9 @@ def _native_rows(
     try:
         own.spark.conf.set(_PUSHDOWN, "false")
         with own.active():
-            rows: Any = _native_rows(own, pin, replace(options, pushdown=True), origin)
-            plan = rows._jdf.queryExecution().analyzed()
+            return frame_in(session, _native_rows(own, pin, replace(options, pushdown=True), origin))
     finally:
         own.release()
-    frames = session.jvm.org.apache.spark.sql.classic.Dataset
-    return DataFrame(frames.ofRows(session.jvm_session, plan), session.spark)
 
 
 def _with_file(

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 # Types of whole numbers, each with the digits that its largest value has.
 _WHOLE: dict[type[DataType], int] = {ByteType: 3, ShortType: 5, IntegerType: 10, LongType: 19}
+# Where Spark notes that a text was declared as CHAR or VARCHAR.
+TEXT_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
 _FILLED_IN = ("CURRENT_DEFAULT", "delta.generationExpression", "delta.identity.")
 _FORBIDDEN = frozenset(" ,;{}()\n\t=")
 _ODD_NAME = "has one of the characters ' ,;{}()=', a tab or a new line in its name"

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from headwater.delta.features import feature_of
 from headwater.delta.head import read_head
 from headwater.delta.layout import Layout, path_of
+from headwater.delta.mutation import NOTE_SETTING
 from headwater.errors import PolicyRefused
 from headwater.runtime import local_path_of
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.runtime import RunSession
 
-_NOTE = "spark.databricks.delta.commitInfo.userMetadata"
 # Delta knows delta.targetFileSize in other products only; it is theirs to read, and ours to keep.
 _ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
 _FILE_SIZE = "delta.targetFileSize"
@@ -79,8 +79,9 @@ def settle_table(
     statements: list[str] = []
     if not rewrites:
         _check_folders(layout, snapshot, path, origin)
-        clustering = wanted_clustering(session, mutation, layout, snapshot)
-        if clustering != clustering_of(session, mutation.uri, snapshot):
+        present = clustering_of(session, mutation.uri, snapshot)
+        clustering = wanted_clustering(mutation, layout, snapshot, present)
+        if clustering != present:
             statements.append(_cluster_by(clustering))
     if wanted:
         statements.append(f"SET TBLPROPERTIES ({_listed(wanted)})")
@@ -111,13 +112,13 @@ def clustering_of(session: RunSession, uri: str, snapshot: SnapshotInfo) -> tupl
 
 
 def wanted_clustering(
-    session: RunSession, mutation: Mutation, layout: Layout, snapshot: SnapshotInfo
+    mutation: Mutation, layout: Layout, snapshot: SnapshotInfo, present: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The columns that a table is to be clustered by: the policy's, unless that says nothing about it."""
     is_said = layout.cluster_by or layout.partition_by or _CLUSTERING in _managed(snapshot)
     if mutation.policy is not None and is_said:
         return layout.cluster_by
-    return clustering_of(session, mutation.uri, snapshot)
+    return present
 
 
 def _altered(own: RunSession, mutation: Mutation, statements: list[str]) -> LogHead | None:
@@ -137,7 +138,7 @@ def _cluster_by(columns: tuple[str, ...]) -> str:
 
 def _own_session(session: RunSession, mutation: Mutation, layout: Layout, step: Step) -> RunSession:
     own = session.copy()
-    own.spark.conf.set(_NOTE, mutation.note.text(step))
+    own.spark.conf.set(NOTE_SETTING, mutation.note.text(step))
     if _FILE_SIZE in layout.properties:
         session.jvm.org.apache.spark.sql.delta.DeltaConfigs.validateConfigurations(
             session.jvm.PythonUtils.toScalaMap(

@@ -9,6 +9,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.types import StructType
+
 from headwater.datasets import milliseconds_of, timestamp_of
 from headwater.delta.failures import loading_errors
 from headwater.delta.head import read_commit, read_head
@@ -62,6 +64,11 @@ class SnapshotInfo:
     def key(self) -> SnapshotKey:
         """Which table at which version."""
         return SnapshotKey(canonical_uri=self.table_uri, version=self.version)
+
+    @property
+    def schema(self) -> StructType:
+        """The table's columns, with all that is noted of them."""
+        return StructType.fromJson(json.loads(self.schema_json))
 
     @property
     def keeps_changes(self) -> bool:
