@@ -8,7 +8,7 @@
     │   ├── UnknownProfile            HW-CONFIG-004  --profile names none of the profiles
     │   ├── ProjectNotFound           HW-CONFIG-005  neither headwater.toml nor Python files in a folder
     │   ├── FileNameNotUtf8           HW-CONFIG-006  a file name that cannot be shown or recorded
-    │   ├── TargetNotEmpty            HW-CONFIG-007  init would write over something
+    │   ├── TargetNotEmpty            HW-CONFIG-007  init or an export would write over something
     │   └── WrongUsage                HW-USAGE-001   a command, flag or argument that is not there
     ├── RuntimeFailure                the engine cannot be had
     │   ├── JavaNotFound              HW-RUNTIME-001
@@ -72,7 +72,9 @@
     │   ├── StoreUnsafe               HW-DELTA-032  a write to S3 without a log store that was proven safe
     │   ├── WriteFailed               HW-DELTA-033  the file system did not take what was written
     │   ├── MutationRefused           HW-DELTA-034  a change that Delta does not make to this table
-    │   └── RowsUnusable              HW-DELTA-035  rows to be written that Spark cannot take
+    │   ├── RowsUnusable              HW-DELTA-035  rows to be written that Spark cannot take
+    │   ├── PinsAtRisk                HW-DELTA-036  upkeep would take what a recorded run still needs
+    │   └── RetentionTooShort         HW-DELTA-037  a vacuum of files that the table promises to keep
     ├── QueryError                    a query is refused, or cannot be answered
     │   ├── NotReadOnly               HW-QUERY-001  it would do more than read the project's names
     │   ├── NotBuilt                  HW-QUERY-002  the project has no run yet
@@ -247,7 +249,7 @@ class FileNameNotUtf8(UsageError):
 
 @dataclass(kw_only=True, eq=False)
 class TargetNotEmpty(UsageError):
-    """`init` would write over something."""
+    """`init` or an export would write over something."""
 
     code: ClassVar[str] = "HW-CONFIG-007"
     says: ClassVar[str] = "{path} is there already and is not an empty folder"
@@ -975,6 +977,39 @@ class RowsUnusable(DeltaError):
     advises: ClassVar[str] = "Hand over a DataFrame or an Arrow stream whose columns Spark has types for."
     path: str
     detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class PinsAtRisk(DeltaError):
+    """An operation after which versions could not be read that recorded runs name; `lost` says which."""
+
+    code: ClassVar[str] = "HW-DELTA-036"
+    says: ClassVar[str] = (
+        "{operation} of {path} would make {count} versions unreadable that recorded runs name: {lost}"
+    )
+    advises: ClassVar[str] = (
+        "Nothing was done. Let --keep-pinned spare them where there is such a flag, remove the folders of "
+        "those runs if they need not be replayed, or give --force-unsafe REASON."
+    )
+    operation: str
+    path: str
+    count: int
+    lost: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class RetentionTooShort(DeltaError):
+    """A vacuum of files that a table promises to keep: running readers and writers may still use them."""
+
+    code: ClassVar[str] = "HW-DELTA-037"
+    says: ClassVar[str] = "{path} keeps replaced files for {kept} hours, and {hours} were asked for"
+    advises: ClassVar[str] = (
+        "Nothing was done. Shorten delta.deletedFileRetentionDuration if that is meant, "
+        "or give --force-unsafe REASON while nobody else uses the table."
+    )
+    path: str
+    hours: str
+    kept: str
 
 
 # --- queries -------------------------------------------------------------------------------------------

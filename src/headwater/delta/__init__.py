@@ -39,19 +39,39 @@ ContentDigest, content_of_text  the rows of a table as one short text
 find_content, compute_content   that of a version: kept, or by reading all rows; keep_content
 check_storable, check_policy    whether rows can be a table's, and be written as its policy says
 CommitNote, note_of             what a commit says of its own making
+
+Upkeep, each asked for by itself (see `upkeep`):
+optimize_table, Optimizing      fewer, fuller files; small_files and file_size_of tell whether it is due
+vacuum_table, clean_log         what nobody needs any more, deleted: files, and commits of the log
+restore_table, export_snapshot  an earlier version made the newest, or copied so that it stands alone
+checkpoint_table                a log that loads faster; commits_since_checkpoint, first_kept tell when
+alter_properties, enable_features, alter_constraints
+                                what a table says of itself
+UpkeepTask                               one operation on one table, as it is asked for
+UpkeepNote, upkeep_note_of, Operation    who asked for what, and why
+Hold, merged_holds, Guard, Loss          what must stay readable, and what would not
+UpkeepReceipt, TableState, table_state   what was done, and the table before and after
+Retention, retention_of, retention_properties    how far back a table can be read
+rows_made_by                             the commit that made a version's rows
+list_log, LogFiles                       what lies in a log's folder
+table_constraints, Constraint            the conditions that a table puts on its rows
+clustering_of, known_features            the columns it is clustered by; the features there are
 """
 
 from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
 from headwater.delta.commit import commit_mutation
+from headwater.delta.constraints import Constraint, table_constraints
 from headwater.delta.content import ContentDigest, content_of_text
 from headwater.delta.digests import compute_content, find_content, keep_content
 from headwater.delta.failures import storage_error
+from headwater.delta.features import known_features
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
 from headwater.delta.history import CommitRecord, read_history
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
+from headwater.delta.log_files import LogFiles, list_log
 from headwater.delta.mutation import (
     UPSERT,
     Append,
@@ -83,7 +103,39 @@ from headwater.delta.registration import (
 )
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.schema import check_storable
+from headwater.delta.settling import clustering_of
 from headwater.delta.snapshot import SnapshotInfo, describe_pin, pin_version, snapshot_info
+from headwater.delta.upkeep import (
+    Guard,
+    Hold,
+    Loss,
+    Operation,
+    Optimizing,
+    Retention,
+    TableState,
+    UpkeepNote,
+    UpkeepReceipt,
+    UpkeepTask,
+    alter_constraints,
+    alter_properties,
+    checkpoint_table,
+    clean_log,
+    commits_since_checkpoint,
+    enable_features,
+    export_snapshot,
+    file_size_of,
+    first_kept,
+    merged_holds,
+    optimize_table,
+    restore_table,
+    retention_of,
+    retention_properties,
+    rows_made_by,
+    small_files,
+    table_state,
+    upkeep_note_of,
+    vacuum_table,
+)
 from headwater.delta.verifying import (
     RowPromise,
     ScanCounter,
@@ -104,20 +156,27 @@ __all__ = [
     "ChangeRead",
     "CommitNote",
     "CommitRecord",
+    "Constraint",
     "ConstraintCheck",
     "ContentDigest",
     "DataFile",
     "Delete",
     "FeatureGate",
     "FilePin",
+    "Guard",
+    "Hold",
     "LatestVersions",
     "ListedFile",
+    "LogFiles",
     "LogHead",
+    "Loss",
     "MeaningCheck",
     "Merge",
     "MergeClause",
     "Mutation",
     "MutationKind",
+    "Operation",
+    "Optimizing",
     "Outcome",
     "Overwrite",
     "PinnedRead",
@@ -126,6 +185,7 @@ __all__ = [
     "Receipt",
     "Registration",
     "ReplaceWhere",
+    "Retention",
     "RowPromise",
     "ScanColumn",
     "ScanCounter",
@@ -135,24 +195,42 @@ __all__ = [
     "StorageProfile",
     "TableKind",
     "TableSpec",
+    "TableState",
     "Update",
+    "UpkeepNote",
+    "UpkeepReceipt",
+    "UpkeepTask",
     "Verification",
     "WritePolicy",
+    "alter_constraints",
+    "alter_properties",
     "check_gate",
     "check_policy",
     "check_storable",
+    "checkpoint_table",
+    "clean_log",
+    "clustering_of",
     "commit_mutation",
+    "commits_since_checkpoint",
     "compute_content",
     "content_of_text",
     "describe_pin",
+    "enable_features",
+    "export_snapshot",
+    "file_size_of",
     "find_content",
     "find_head",
+    "first_kept",
     "is_head",
     "keep_content",
+    "known_features",
     "list_files",
+    "list_log",
+    "merged_holds",
     "note_of",
     "open_changes",
     "open_pinned",
+    "optimize_table",
     "pin_changes",
     "pin_files",
     "pin_version",
@@ -171,11 +249,20 @@ __all__ = [
     "register_delta",
     "register_listing",
     "register_table",
+    "restore_table",
+    "retention_of",
+    "retention_properties",
     "row_promise",
+    "rows_made_by",
     "same_keys",
     "scan_files",
+    "small_files",
     "snapshot_info",
     "storage_error",
+    "table_constraints",
+    "table_state",
+    "upkeep_note_of",
+    "vacuum_table",
     "verify_pin",
     "write_policy",
 ]

@@ -52,7 +52,7 @@ def constraints_of(
 
     Who `rewrites` a table's schema keeps its CHECKs, and not that its columns may not be null.
     """
-    found = _table_constraints(snapshot, rewrites=rewrites) if snapshot else []
+    found = table_constraints(snapshot, rewrites=rewrites) if snapshot else []
     own = {each.expression: each for each in found}
     said = [Constraint(name=name, expression=text, owner="policy") for name, text in policy.constraints]
     for each in (*said, *(_not_null(name, "policy") for name in policy.not_null)):
@@ -120,7 +120,8 @@ def _broken(constraint: Constraint) -> str:
     return f"NOT coalesce({constraint.expression}\n, false)"
 
 
-def _table_constraints(snapshot: SnapshotInfo, *, rewrites: bool) -> list[Constraint]:
+def table_constraints(snapshot: SnapshotInfo, *, rewrites: bool = False) -> list[Constraint]:
+    """A table's own constraints; those on columns are not there for who `rewrites` its schema."""
     found = [
         Constraint(name=key.removeprefix(_OWN), expression=value, owner="table")
         for key, value in snapshot.table_properties.items()

@@ -117,6 +117,8 @@ _ROW_REFUSED = (
     "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
     "DELTA_NESTED_NOT_NULL_CONSTRAINT",
 )
+# Spark's words for a property that Delta does not take beside the others.
+_NOT_CHANGED = "UNSUPPORTED_TABLE_CHANGE"
 _NO_LOG_FOLDER = "DELTA_CANNOT_CREATE_LOG_PATH"
 _AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 _RAW_PROTOCOL = "ColumnMappingUnsupportedException"
@@ -180,7 +182,7 @@ def writing_error(
         java, told["detail"] = _innermost(error, failed)
     if condition == _NO_LOG_FOLDER or (java in _STORAGE and condition in {"", _TASK}):
         return WriteFailed(path=path, **told)
-    if java in _REFUSING or condition.startswith(_ROW_REFUSED):
+    if java in _REFUSING or condition.startswith((*_ROW_REFUSED, _NOT_CHANGED)):
         return MutationRefused(path=path, kind=kind, **told)
     return storage_error(failed) or failed
 

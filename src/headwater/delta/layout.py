@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 # What a protocol is, is decided by the features that are asked for, not by numbers that somebody wrote down.
-_PROTOCOL = re.compile(r"(?i)delta\.(minReaderVersion|minWriterVersion|ignoreProtocolDefaults|feature\..*)")
+PROTOCOL_KEYS = re.compile(
+    r"(?i)delta\.(minReaderVersion|minWriterVersion|ignoreProtocolDefaults|feature\..*)"
+)
 _SPARKS_OWN = ("location", "owner", "provider", "external", "path", "comment", "collation")
 _INDEXED_BY_DEFAULT = 32
 _WITHOUT_RANGE = (ArrayType, MapType, BinaryType, BooleanType, VariantType)
@@ -89,7 +91,7 @@ def resolve_layout(
     for key, _ in policy.properties:
         if key.lower() in _SPARKS_OWN:
             finder.refuse("properties", key, "Spark keeps that name for itself")
-    properties = {key: value for key, value in policy.properties if not _PROTOCOL.fullmatch(key)}
+    properties = {key: value for key, value in policy.properties if not PROTOCOL_KEYS.fullmatch(key)}
     properties |= feature_properties(session, policy.features(), origin)
     properties |= _statistics(policy, finder, layout)
     if policy.column_mapping_mode:
@@ -101,7 +103,7 @@ def resolve_layout(
         file_bytes=policy.target_file_size,
         properties=dict(sorted(properties.items())),
         settings=_settings(policy, finder),
-        left_out=tuple(key for key, _ in policy.properties if _PROTOCOL.fullmatch(key)),
+        left_out=tuple(key for key, _ in policy.properties if PROTOCOL_KEYS.fullmatch(key)),
     )
 
 

@@ -19,6 +19,8 @@ from headwater.errors import PolicyRefused
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql.types import StructType
 
     from headwater.delta.head import LogHead
@@ -48,10 +50,10 @@ def create_table(
         for key, value in _with_list(layout).items():
             builder = builder.property(key, value)
         if layout.partition_by:
-            builder = builder.partitionedBy(_texts(session, layout.partition_by))
+            builder = builder.partitionedBy(java_texts(session, layout.partition_by))
         if layout.cluster_by:
             paths = tuple(path_of(name, schema.names) for name in layout.cluster_by)
-            builder = builder.clusterBy(_texts(session, paths))
+            builder = builder.clusterBy(java_texts(session, paths))
         builder.execute()
     finally:
         own.release()
@@ -84,9 +86,9 @@ def settle_table(
         if clustering != present:
             statements.append(_cluster_by(clustering))
     if wanted:
-        statements.append(f"SET TBLPROPERTIES ({_listed(wanted)})")
+        statements.append(f"SET TBLPROPERTIES ({property_list(wanted)})")
     if unwanted:
-        statements.append(f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(_quoted, unwanted))})")
+        statements.append(f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(sql_text, unwanted))})")
     return _altered(_own_session(session, mutation, layout, "prepare"), mutation, statements)
 
 
@@ -201,7 +203,8 @@ def _nullable(session: RunSession, schema: StructType) -> Any:
     return session.jvm.org.apache.spark.sql.types.StructType.fromJson(schema.json()).asNullable()
 
 
-def _texts(session: RunSession, names: tuple[str, ...]) -> Any:
+def java_texts(session: RunSession, names: Sequence[str]) -> Any:
+    """Texts as an array of the JVM's."""
     gateway: Any = session.spark.sparkContext._gateway
     found = gateway.new_array(session.jvm.java.lang.String, len(names))
     for index, name in enumerate(names):
@@ -209,10 +212,12 @@ def _texts(session: RunSession, names: tuple[str, ...]) -> Any:
     return found
 
 
-def _quoted(text: str) -> str:
+def sql_text(text: str) -> str:
+    """A text as it stands in SQL."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
-def _listed(properties: dict[str, str]) -> str:
-    return ", ".join(f"{_quoted(key)} = {_quoted(value)}" for key, value in properties.items())
+def property_list(properties: Mapping[str, str]) -> str:
+    """Properties as SQL lists them."""
+    return ", ".join(f"{sql_text(key)} = {sql_text(value)}" for key, value in properties.items())

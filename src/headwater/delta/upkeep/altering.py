@@ -1,0 +1,194 @@
+"""What a table says of itself, changed by hand: properties, features, constraints. Each is one commit.
+
+Properties that decide how far back the table can be read are guarded; those of the protocol are left to
+features. Not here: what a write policy sets by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from headwater.delta.columns import quoted
+from headwater.delta.constraints import (
+    Constraint,
+    check_constraints,
+    find_violation,
+    table_constraints,
+)
+from headwater.delta.failures import loading_errors
+from headwater.delta.features import feature_properties
+from headwater.delta.files import open_rows
+from headwater.delta.layout import PROTOCOL_KEYS
+from headwater.delta.settling import property_list, sql_text
+from headwater.delta.snapshot import describe_pin
+from headwater.delta.upkeep.content import carry_content
+from headwater.delta.upkeep.failing import upkeep_errors
+from headwater.delta.upkeep.log import lost_to_cleanup
+from headwater.delta.upkeep.note import noted_session
+from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
+from headwater.delta.upkeep.retention import RETENTION_PROPERTIES, retention_of
+from headwater.errors import InvalidSetting
+from headwater.runtime import local_path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from headwater.delta.snapshot import SnapshotInfo
+    from headwater.delta.upkeep.note import Operation
+    from headwater.delta.upkeep.receipt import TableState
+    from headwater.delta.upkeep.task import UpkeepTask
+    from headwater.names import TablePin
+
+_CONSTRAINT = "delta.constraints."
+_OURS = "headwater."
+_ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
+_FILE_SIZE = "delta.targetFileSize"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Altering:
+    """A table before it is altered, and what is asked."""
+
+    task: UpkeepTask
+    pin: TablePin
+    before: TableState
+    snapshot: SnapshotInfo
+
+
+def alter_properties(
+    task: UpkeepTask, wanted: Mapping[str, str], unwanted: Sequence[str] = ()
+) -> UpkeepReceipt:
+    """Sets some of a table's properties and takes others back; one commit for each of the two.
+
+    Raises:
+        InvalidSetting: a key that is another command's, or a duration that is none.
+        PinsAtRisk: with the new properties Delta may clean commits from the log that are needed.
+        MutationRefused: Delta does not take a key or a value.
+    """
+    for key in (*wanted, *unwanted):
+        _check_key(key)
+    start = _begin(task)
+    present = {key.lower(): value for key, value in start.snapshot.table_properties.items()}
+    to_set = {key: value for key, value in wanted.items() if present.get(key.lower()) != value}
+    to_unset = [key for key in unwanted if key.lower() in present]
+    taken = {key.lower() for key in to_unset}
+    kept = {key: value for key, value in start.snapshot.table_properties.items() if key.lower() not in taken}
+    afterwards = replace(start.snapshot, table_properties={**kept, **to_set})
+    retention_of(afterwards.table_properties)
+    lost = lost_to_cleanup(task, afterwards) if _reaches(to_set, to_unset) else ()
+    statements: list[str] = []
+    if to_set:
+        statements.append(f"SET TBLPROPERTIES ({property_list(to_set)})")
+    if to_unset:
+        statements.append(f"UNSET TBLPROPERTIES ({', '.join(map(sql_text, to_unset))})")
+    if statements and not task.dry_run:
+        task.guard.check("properties", task.uri, lost)
+    words = ", ".join([*(f"{key} = {to_set[key]}" for key in to_set), *(f"no {key}" for key in to_unset)])
+    settings = {_ANY_PROPERTY: "true"} if _FILE_SIZE in to_set else {}
+    done = _end(start, "properties", statements, words, settings)
+    return replace(done, lost=lost)
+
+
+def enable_features(task: UpkeepTask, features: Sequence[str]) -> UpkeepReceipt:
+    """Switches on features that a table does not have yet; most cannot be taken back.
+
+    Raises:
+        FeatureUnknown: this Delta has no such feature.
+        MutationRefused: the table cannot have it.
+    """
+    start = _begin(task)
+    present = {key.lower(): value for key, value in start.snapshot.table_properties.items()}
+    known = {each.lower() for each in (*start.snapshot.reader_features, *start.snapshot.writer_features)}
+    wanted = {
+        key: value
+        for key, value in feature_properties(task.session, features).items()
+        if present.get(key.lower()) != value and key.lower().removeprefix("delta.feature.") not in known
+    }
+    statements = [f"SET TBLPROPERTIES ({property_list(wanted)})"] if wanted else []
+    words = ", ".join(f"{key} = {value}" for key, value in wanted.items())
+    return _end(start, "features", statements, words, {})
+
+
+def alter_constraints(
+    task: UpkeepTask, added: Mapping[str, str], dropped: Sequence[str] = ()
+) -> UpkeepReceipt:
+    """Gives a table constraints, which all of its rows must meet already, and takes others away.
+
+    Raises:
+        ConstraintViolated: rows of the table do not meet one; nothing was changed.
+        ConstraintInvalid: it is no condition over the table's columns.
+        MutationRefused: one of that name is there already, or is not there.
+    """
+    for each in added:
+        if not _NAME.fullmatch(each):
+            expected = "a name of letters, digits and underscores"
+            raise InvalidSetting(key="constraint", value=repr(each), expected=expected)
+    start = _begin(task)
+    present = {each.name.lower(): each.expression for each in table_constraints(start.snapshot)}
+    new = {key: text for key, text in added.items() if present.get(key.lower()) != text}
+    _check_new(start, new)
+    statements = [f"ADD CONSTRAINT {key} CHECK ({text}\n)" for key, text in new.items()]
+    statements += [f"DROP CONSTRAINT {quoted(each)}" for each in dropped]
+    words = ", ".join([*(f"{key}: {text}" for key, text in new.items()), *(f"no {each}" for each in dropped)])
+    return _end(start, "constraints", statements, words, {})
+
+
+def _check_key(key: str) -> None:
+    if PROTOCOL_KEYS.fullmatch(key):
+        raise InvalidSetting(key=key, value="given", expected="a feature: the protocol follows from those")
+    if key.lower().startswith(_CONSTRAINT):
+        raise InvalidSetting(key=key, value="given", expected="a constraint, which has a command of its own")
+    if key.lower().startswith(_OURS):
+        raise InvalidSetting(key=key, value="given", expected="another key: Headwater keeps these itself")
+
+
+def _reaches(to_set: Mapping[str, str], to_unset: Sequence[str]) -> bool:
+    """Whether any of these properties decides how far back the table can be read."""
+    deciding = {key.lower() for key in RETENTION_PROPERTIES}
+    return any(key.lower() in deciding for key in (*to_set, *to_unset))
+
+
+def _check_new(start: _Altering, new: Mapping[str, str]) -> None:
+    asked = tuple(Constraint(name=key, expression=text, owner="policy") for key, text in new.items())
+    if not asked:
+        return
+    path = str(local_path_of(start.pin.uri))
+    with loading_errors(local_path_of(start.pin.uri), start.pin.version, dataset=start.pin.name):
+        rows = open_rows(start.task.session, start.pin)
+    check_constraints(start.task.session, asked, rows, start.pin.name)
+    violated = find_violation(asked, rows, path)
+    if violated is not None:
+        raise violated
+
+
+def _begin(task: UpkeepTask) -> _Altering:
+    pin, before = table_state(task)
+    return _Altering(task=task, pin=pin, before=before, snapshot=describe_pin(task.session, pin))
+
+
+def _end(
+    start: _Altering,
+    operation: Operation,
+    statements: Sequence[str],
+    words: str,
+    settings: Mapping[str, str],
+) -> UpkeepReceipt:
+    task, after, uri = start.task, start.before, start.pin.uri
+    if statements and not task.dry_run:
+        path = str(local_path_of(uri)).replace("`", "``")
+        with upkeep_errors(operation, uri), noted_session(task.session, task.note, settings) as own:
+            for each in statements:
+                own.spark.sql(f"ALTER TABLE delta.`{path}` {each}")
+        newest, after = table_state(task)
+        carry_content(start.pin, newest)
+    return UpkeepReceipt(
+        operation=operation,
+        outcome="unchanged" if not statements else "planned" if task.dry_run else "done",
+        summary=words if statements else "it is so already",
+        before=start.before,
+        after=after,
+        metrics=(("changes", len(statements)),),
+    )

@@ -1,0 +1,73 @@
+"""Which commit made the rows of a version: files may have been rearranged since, and properties set.
+
+A commit leaves the rows alone if every file that it adds or removes says so (Delta's own OPTIMIZE and VACUUM
+do), and if what it says of the table itself was asked for here. Not here: comparing rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from headwater.delta.digests import find_content, keep_content
+from headwater.delta.head import find_actions, find_commit
+from headwater.delta.upkeep.note import upkeep_note_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater.names import TablePin
+
+_FILES = ("add", "remove")
+_SAYS_NOTHING_OF_ROWS = {"commitInfo", "domainMetadata", "checkpointMetadata", "sidecar"}
+_OF_THE_TABLE = {"metaData", "protocol"}
+# Restoring changes rows, whatever its files say.
+_REARRANGING = frozenset({"optimize", "vacuum", "checkpoint", "properties", "features", "constraints"})
+
+
+def rows_made_by(pin: TablePin) -> TablePin:
+    """The newest commit at or before a pin that changed the table's rows, pinned; without Spark.
+
+    Where the log does not go back so far, the oldest commit that is known to have the same rows.
+    """
+    found = pin
+    for version in range(pin.version, 0, -1):
+        before = find_commit(pin.uri, version - 1)
+        if before is None or not _keeps_rows(pin.uri, version):
+            break
+        found = before.pin(pin.name)
+    return found
+
+
+def carry_content(old: TablePin, new: TablePin) -> None:
+    """Keeps the content digest of a version for a later one that has the same rows."""
+    known = find_content(old)
+    if known is not None and old.version < new.version and find_content(new) is None:
+        same = range(old.version + 1, new.version + 1)
+        if all(_keeps_rows(new.uri, version) for version in same):
+            keep_content(new, known)
+
+
+def _keeps_rows(uri: str, version: int) -> bool:
+    actions = find_actions(uri, version)
+    return actions is not None and all(_is_harmless(actions, *each) for each in _each(actions))
+
+
+def _each(actions: list[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:
+    for action in actions:
+        for kind, inside in action.items():
+            yield kind, cast("dict[str, object]", inside) if isinstance(inside, dict) else {}
+
+
+def _is_harmless(actions: list[dict[str, object]], kind: str, inside: dict[str, object]) -> bool:
+    if kind in _FILES:
+        return inside.get("dataChange") is False
+    return kind in _SAYS_NOTHING_OF_ROWS or (kind in _OF_THE_TABLE and _is_asked_here(actions))
+
+
+def _is_asked_here(actions: list[dict[str, object]]) -> bool:
+    for kind, inside in _each(actions):
+        metadata = inside.get("userMetadata")
+        if kind == "commitInfo" and isinstance(metadata, str):
+            note = upkeep_note_of(metadata)
+            return note is not None and note.operation in _REARRANGING
+    return False
