@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
 from headwater.errors import InvalidSetting
-from headwater.given import expressions, flag, number, pairs, text, texts
+from headwater.given import columns, expressions, flag, number, pairs, size, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,9 +41,6 @@ SEMANTIC_TYPES: Mapping[str, str] = {
     "ByteOffset": "bigint",
     "LineNumber": "int",
 }
-_SIZE = re.compile(r"([0-9]{1,15})\s*(?:([kmg])i?)?b?", re.IGNORECASE)
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_SMALLEST_FILE = 1 << 10
 _PASSING = ("max_attempts", "backoff_seconds")
 _MOST_ATTEMPTS = 100
 _LONGEST_WAIT = 600
@@ -220,25 +217,8 @@ def _check_statistics(policy: WritePolicy) -> None:
 # --- fields as people write them -----------------------------------------------------------------------
 
 
-def _size(key: str, value: object) -> int:
-    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
-    if isinstance(value, str) and found is None:
-        raise InvalidSetting(key=key, value=repr(value), expected="a size such as 64mb")
-    size = int(found[1]) * _UNITS[(found[2] or "").lower()] if found else number(key, value)
-    if size < _SMALLEST_FILE:
-        raise InvalidSetting(key=key, value=repr(value), expected=f"{_SMALLEST_FILE} bytes or more")
-    return size
-
-
-def _columns(key: str, value: object) -> tuple[str, ...]:
-    found = texts(key, (value,) if isinstance(value, str) else value)
-    if len({name.casefold() for name in found}) < len(found):
-        raise InvalidSetting(key=key, value=repr(found), expected="each name once")
-    return found
-
-
 def _set_of_names(key: str, value: object) -> tuple[str, ...]:
-    return tuple(sorted(_columns(key, value)))
+    return tuple(sorted(columns(key, value)))
 
 
 def _chosen(*choices: str) -> Callable[[str, object], str]:
@@ -254,7 +234,7 @@ def _blooms(key: str, value: object) -> tuple[tuple[str, int], ...]:
     listed = cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
     plain = cast("object", value)
     if isinstance(plain, str) or any(isinstance(each, str) for each in listed):
-        return tuple((name, 0) for name in sorted(_columns(key, plain)))
+        return tuple((name, 0) for name in sorted(columns(key, plain)))
     found = pairs(key, plain, "columns, or columns with the number of values expected in a file")
     return tuple(sorted((name, number(key, each)) for name, each in found))
 
@@ -326,13 +306,13 @@ def _plain(value: object) -> Plain:
 
 
 _TAKES: Mapping[str, Callable[[str, object], object]] = {
-    "target_file_size": _size,
-    "partition_by": _columns,
-    "zorder_by": _columns,
-    "cluster_by": _columns,
-    "order_by": _columns,
+    "target_file_size": size,
+    "partition_by": columns,
+    "zorder_by": columns,
+    "cluster_by": columns,
+    "order_by": columns,
     "stats_policy": _chosen("auto", "explicit", "off"),
-    "stats_columns": _columns,
+    "stats_columns": columns,
     "stats_max_columns": number,
     "enable_features": _set_of_names,
     "schema_mode": _chosen("merge", "overwrite"),

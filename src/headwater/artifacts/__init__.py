@@ -6,6 +6,7 @@ Action, Status              words of the contract
 encode_manifest             its one JSON form
 commit_manifest             written whole or not at all
 read_manifest               one run
+read_manifests              all of a warehouse
 last_manifest               the newest run
 
 How tables were read (a ReadRecord), from the values that `delta` gives:
@@ -18,6 +19,10 @@ VerificationRecord          verification_record: what a log promises, and what a
 How they were written:
 MutationRecord              mutation_record: a receipt, with its RetryRecord, ConstraintRecord, MeaningRecord
 ViolationRecord             violation_record: rows that were not allowed
+
+How they were kept in order:
+UpkeepRecord                upkeep_record, ended_record: an operation; UpkeepStatus, StateRecord, LossRecord
+commit_upkeep, read_upkeep  in the table's own folder; forget_upkeep if there was nothing to do
 
 encode_record, decode_record    each of these as JSON or MessagePack (a Form)
 """
@@ -38,6 +43,7 @@ from headwater.artifacts.manifest import (
     encode_manifest,
     last_manifest,
     read_manifest,
+    read_manifests,
 )
 from headwater.artifacts.records import (
     ColumnRecord,
@@ -56,6 +62,17 @@ from headwater.artifacts.records import (
     verification_record,
     window_record,
 )
+from headwater.artifacts.upkeep import (
+    LossRecord,
+    StateRecord,
+    UpkeepRecord,
+    UpkeepStatus,
+    commit_upkeep,
+    ended_record,
+    forget_upkeep,
+    read_upkeep,
+    upkeep_record,
+)
 from headwater.artifacts.writes import (
     ConstraintRecord,
     MeaningRecord,
@@ -73,6 +90,7 @@ __all__ = [
     "ConstraintRecord",
     "FileRecord",
     "Form",
+    "LossRecord",
     "Manifest",
     "MeaningRecord",
     "MutationRecord",
@@ -85,22 +103,31 @@ __all__ = [
     "SnapshotRecord",
     "SourceRecord",
     "SqlRecord",
+    "StateRecord",
     "Status",
     "TableRecord",
+    "UpkeepRecord",
+    "UpkeepStatus",
     "VerificationRecord",
     "ViewRecord",
     "ViolationRecord",
     "WindowRecord",
     "commit_manifest",
+    "commit_upkeep",
     "decode_record",
     "encode_manifest",
     "encode_record",
+    "ended_record",
+    "forget_upkeep",
     "last_manifest",
     "mutation_record",
     "read_manifest",
+    "read_manifests",
+    "read_upkeep",
     "registration_record",
     "scan_record",
     "snapshot_record",
+    "upkeep_record",
     "verification_record",
     "violation_record",
     "window_record",

@@ -15,6 +15,7 @@ from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: 
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SCHEMA_VERSION = 1
@@ -40,7 +41,7 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the run started from."""
+    """What the run started from; `rows`: the commit that made its rows, if later ones rearranged them."""
 
     name: str
     kind: str
@@ -50,6 +51,7 @@ class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     files: tuple[FileRecord, ...] = ()
     options: dict[str, Any] = {}
     starting_version: int | None = None
+    rows: PinRecord | None = None
 
 
 class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -159,6 +161,19 @@ def read_manifest(path: Path) -> Manifest:
         return msgspec.json.decode(path.read_bytes(), type=Manifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise ManifestUnreadable(path=str(path), detail=str(error)) from error
+
+
+def read_manifests(warehouse: Path) -> Iterator[Manifest]:
+    """Every run of a warehouse that came to an end, oldest first.
+
+    Raises:
+        ManifestUnreadable: one of them cannot be read.
+    """
+    runs = warehouse / "runs"
+    for run in sorted(each.name for each in runs.iterdir()) if runs.is_dir() else ():
+        path = runs / run / "manifest.json"
+        if path.is_file():
+            yield read_manifest(path)
 
 
 def last_manifest(warehouse: Path) -> Manifest | None:

@@ -12,13 +12,16 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from headwater.cli.altering import constraints, features, properties
 from headwater.cli.build import build
 from headwater.cli.doctor import doctor
 from headwater.cli.functions import functions
 from headwater.cli.init import init
+from headwater.cli.maintain import maintain
 from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
 from headwater.cli.table import table
+from headwater.cli.upkeep import checkpoint, cleanup_log, export, optimize, restore, vacuum
 from headwater.errors import Defect, HeadwaterError, WrongUsage
 
 INTERRUPTED = 130
@@ -36,6 +39,11 @@ app.command()(query)
 app.command()(init)
 app.command()(doctor)
 app.command()(functions)
+for _command in (optimize, vacuum, restore, export, checkpoint):
+    table.command()(_command)
+table.command("cleanup-log")(cleanup_log)
+for _command in (features, properties, constraints, maintain):
+    table.command()(_command)
 app.add_typer(table)
 
 

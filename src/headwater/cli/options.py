@@ -16,7 +16,7 @@ import typer
 from headwater.errors import InvalidSetting, ProjectNotFound, WrongUsage
 from headwater.opening import open_project
 from headwater.pipeline import PROJECT_FILE
-from headwater.run import Project, TableRequest, is_table_path, locate_table
+from headwater.run import Project, TableRequest, UpkeepRequest, is_table_path, locate_table
 from headwater.runtime import RuntimeProfile, resolve_profile
 
 ProjectPath = Annotated[
@@ -41,6 +41,25 @@ Version = Annotated[
 Timestamp = Annotated[
     str | None,
     typer.Option("--timestamp", metavar="ISO", help="The table as it was then, as 2026-01-31T12:00:00Z."),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done, and what could not be read any more.")
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is put on record.")]
+ForceUnsafe = Annotated[
+    str | None,
+    typer.Option(
+        "--force-unsafe", metavar="REASON", help="Do it though a guard refuses; the reason is recorded."
+    ),
+]
+KeepPinned = Annotated[
+    bool, typer.Option("--keep-pinned", help="Leave what recorded runs need, and do the rest.")
+]
+RetentionHours = Annotated[
+    float | None,
+    typer.Option(
+        "--retention-hours", metavar="HOURS", min=0, help="Keep so much. Default: the table's own property"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; all else on stderr.")]
 Graph = Annotated[bool, typer.Option("--graph", help="The code graph, though the folder is a project.")]
@@ -102,17 +121,45 @@ class TablePlace:
         located = locate_table(target, opened, storage=profile.storage)
         return TableRequest(table=located, profile=profile, version=version, timestamp=timestamp)
 
+    def upkeep(
+        self,
+        target: str,
+        *,
+        dry_run: bool = False,
+        reason: str = "",
+        force_unsafe: str | None = None,
+        keep_pinned: bool = False,
+    ) -> UpkeepRequest:
+        """An operation on the table that is meant."""
+        if force_unsafe is not None and not force_unsafe.strip():
+            raise WrongUsage(detail="--force-unsafe needs a reason", command="headwater table")
+        opened = self._opened(target)
+        profile = opened.profile if opened else self._profile_of_none()
+        return UpkeepRequest(
+            table=locate_table(target, opened, storage=profile.storage),
+            profile=profile,
+            project=opened,
+            reason=reason,
+            force_unsafe=force_unsafe,
+            keep_pinned=keep_pinned,
+            dry_run=dry_run,
+        )
+
+    def opened_project(self) -> Project:
+        """The project that is meant; there must be one."""
+        return open_project(
+            self.project or Path(),
+            graph=self.graph,
+            warehouse=self.warehouse,
+            profile=self.profile,
+            settings=self.flags,
+        )
+
     def _opened(self, target: str) -> Project | None:
         if self.project is None and not self._may_be_asked(target):
             return None
         try:
-            return open_project(
-                self.project or Path(),
-                graph=self.graph,
-                warehouse=self.warehouse,
-                profile=self.profile,
-                settings=self.flags,
-            )
+            return self.opened_project()
         except ProjectNotFound:
             if self.project is not None:
                 raise

@@ -20,11 +20,11 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 
 from headwater.artifacts import SCHEMA_VERSION
+from headwater.errors import HeadwaterError, PinsAtRisk
 from headwater.origin import Origin
 from headwater.run import Listener, Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from headwater.errors import HeadwaterError
     from headwater.names import SnapshotKey
     from headwater.run import Capability, RunOutcome
     from headwater.runtime import DependencyManifest
@@ -75,6 +75,7 @@ def error_document(error: HeadwaterError) -> dict[str, Any]:
         "next_step": error.next_step,
         "path": _shown_path(error.origin.path) if error.origin else None,
         "line": (error.origin.line or None) if error.origin else None,
+        **({"lost": list(error.lost)} if isinstance(error, PinsAtRisk) else {}),
     }
 
 

@@ -1,6 +1,6 @@
 """`headwater table`: one Delta table, of a project or of none, described, told, listed or verified.
 
-Not here: what is found out about it; `run` does that. Nothing is written.
+Not here: what is found out about it; `run` does that. Nothing is written; see `upkeep` for what is.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _SHOWN_FILES = 50
 
 table = typer.Typer(
     name="table",
-    help="Look into one Delta table: what it is, how it came to be, its files, and whether it is whole.",
+    help="Look into one Delta table, and keep it in good order.",
     no_args_is_help=True,
 )
 

@@ -52,7 +52,7 @@ UpkeepNote, upkeep_note_of, Operation    who asked for what, and why
 Hold, merged_holds, Guard, Loss          what must stay readable, and what would not
 UpkeepReceipt, TableState, table_state   what was done, and the table before and after
 Retention, retention_of, retention_properties    how far back a table can be read
-rows_made_by                             the commit that made a version's rows
+rows_made_by, newest_with_same_rows      the first and the last commit that has a version's rows
 list_log, LogFiles                       what lies in a log's folder
 table_constraints, Constraint            the conditions that a table puts on its rows
 clustering_of, known_features            the columns it is clustered by; the features there are
@@ -126,6 +126,7 @@ from headwater.delta.upkeep import (
     file_size_of,
     first_kept,
     merged_holds,
+    newest_with_same_rows,
     optimize_table,
     restore_table,
     retention_of,
@@ -227,6 +228,7 @@ __all__ = [
     "list_files",
     "list_log",
     "merged_holds",
+    "newest_with_same_rows",
     "note_of",
     "open_changes",
     "open_pinned",

@@ -96,7 +96,8 @@ def _write(
         writer = writer.option("mergeSchema" if schema_mode == "merge" else "overwriteSchema", "true")
     if layout.partition_by:
         writer = writer.partitionBy(*layout.partition_by)
-    with _in_force(rows, layout.settings):
+    born = {} if number else mutation.birth_settings()
+    with _in_force(rows, {**layout.settings, **born}):
         writer.save(str(local_path_of(mutation.uri)))
 
 

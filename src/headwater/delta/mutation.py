@@ -30,6 +30,7 @@ MutationKind = Literal["append", "overwrite", "replace_where", "merge", "update"
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
 # A commit that prepares a mutation's own, or that ends it.
 Step = Literal["prepare", "finish"]
+_BIRTH = "spark.databricks.delta.properties.defaults."
 ClauseAction = Literal["update", "insert", "delete"]
 
 
@@ -93,6 +94,7 @@ class _TableMutation:
             the two are not in each other's way.
         policy: how the table is written; without one its properties stay as they are.
         gate: what the table's protocol must have.
+        born_with: properties that the table gets if this mutation makes it; a policy's go before them.
     """
 
     uri: str
@@ -101,6 +103,11 @@ class _TableMutation:
     exact: bool = False
     policy: WritePolicy | None = None
     gate: FeatureGate = field(default_factory=FeatureGate)
+    born_with: tuple[tuple[str, str], ...] = ()
+
+    def birth_settings(self) -> dict[str, str]:
+        """What a session must have so that a table which is made in it has these properties."""
+        return {f"{_BIRTH}{key.removeprefix('delta.')}": value for key, value in self.born_with}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

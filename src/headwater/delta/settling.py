@@ -44,6 +44,8 @@ def create_table(
         return None
     own = _own_session(session, mutation, layout, "prepare")
     try:
+        for key, value in mutation.birth_settings().items():
+            own.spark.conf.set(key, value)
         builder: Any = session.jvm.io.delta.tables.DeltaTable.createIfNotExists(own.jvm_session)
         builder = builder.location(str(local_path_of(mutation.uri)))
         builder = builder.addColumns(_nullable(session, schema))

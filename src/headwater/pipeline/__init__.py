@@ -19,6 +19,7 @@ from headwater.pipeline.definition import extractor, source, table, view
 from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
 from headwater.pipeline.loading import LoadedProject, open_definitions
 from headwater.pipeline.project import (
+    EVERY_TABLE,
     PROJECT_FILE,
     ProjectConfig,
     packaged_project,
@@ -28,6 +29,7 @@ from headwater.pipeline.project import (
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 __all__ = [
+    "EVERY_TABLE",
     "FILE_COLUMNS",
     "PROJECT_FILE",
     "FileChanged",

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
-from headwater.names import check_name
+from headwater.names import check_name, same_name
 from headwater.origin import Origin
 from headwater.policies import WritePolicy, write_choices_of
 from headwater.runtime import TomlSource, check_keys
+from headwater.upkeep import UPKEEP_KEYS, UpkeepPolicy, upkeep_policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
 PROJECT_FILE = "headwater.toml"
+EVERY_TABLE = "*"
 _KEYS = ("name", "definitions", "profile")
 _LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
 _TABLE_KEYS = tuple(each.name for each in fields(WritePolicy))
@@ -41,6 +43,7 @@ class ProjectConfig:
     """What headwater.toml says; `profiles` are left to the runtime to read.
 
     `tables` are fields of a WritePolicy, by the name of the view that is stored; each was checked by itself.
+    `maintenance` is what is said of a table's upkeep, by its name; "*" stands for every other one.
     A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
     folder that its sources are taken from.
     """
@@ -53,7 +56,13 @@ class ProjectConfig:
     source: TomlSource
     locations: Mapping[str, Location] = field(default_factory=dict[str, "Location"])
     tables: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, "Mapping[str, object]"])
+    maintenance: Mapping[str, UpkeepPolicy] = field(default_factory=dict[str, "UpkeepPolicy"])
     declare: Callable[[], None] | None = None
+
+    def upkeep_of(self, name: str) -> UpkeepPolicy:
+        """What holds for a table's upkeep: what is said of it, of all, or of nothing."""
+        found = self.maintenance.get(same_name(name))
+        return found or self.maintenance.get(EVERY_TABLE) or UpkeepPolicy()
 
     def origin_of(self, section: str, name: str, key: str = "") -> Origin:
         """The line of `[section.name]` that sets `key`; that of the table itself if none does."""
@@ -112,7 +121,7 @@ def read_project(path: Path) -> ProjectConfig:
 
 
 def _config(root: Path, content: dict[str, object], source: TomlSource) -> ProjectConfig:
-    check_keys(content, ("project", "profiles", "locations", "tables"), "headwater.toml")
+    check_keys(content, ("project", "profiles", "locations", "tables", "maintenance"), "headwater.toml")
     project = _table("project", content.get("project", {}))
     check_keys(project, _KEYS, "[project]")
     profiles = _table("profiles", content.get("profiles", {}))
@@ -138,6 +147,7 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         source=source,
         locations=_by_name(source, "locations", content, _location),
         tables=_by_name(source, "tables", content, _choices),
+        maintenance=_maintenance(source, content),
     )
 
 
@@ -180,6 +190,20 @@ def _location(name: str, table: Mapping[str, object]) -> Location:
 def _choices(name: str, table: Mapping[str, object]) -> Mapping[str, object]:
     check_keys(table, _TABLE_KEYS, f"[tables.{name}]")
     return write_choices_of(table)
+
+
+def _maintenance(source: TomlSource, content: Mapping[str, object]) -> dict[str, UpkeepPolicy]:
+    """The policies by name; what is said of every table holds for one that is named, unless it says else."""
+    section = _by_name(source, "maintenance", content, _upkeep)
+    every = upkeep_policy_of(section.get(EVERY_TABLE, {}))
+    found = {same_name(name): upkeep_policy_of(said, every) for name, said in section.items()}
+    return found | ({EVERY_TABLE: every} if EVERY_TABLE in section else {})
+
+
+def _upkeep(name: str, table: Mapping[str, object]) -> Mapping[str, object]:
+    check_keys(table, UPKEEP_KEYS, f"[maintenance.{name}]")
+    upkeep_policy_of(table)
+    return table
 
 
 def _project_name(name: str) -> str:

@@ -13,9 +13,16 @@ describe_table                  what it is there: TableDescription
 read_commits                    how it came to be; without Spark
 preview_files                   its files, or those that filters leave
 verify_table                    whether it holds what its log promises
+keep_table                      an UpkeepOperation done to it, as an UpkeepRequest asks -> UpkeepDone:
+                                Optimize, Vacuum, Restore, Export, Checkpoint, CleanLog, Properties, Features,
+                                Constraints
+maintain, maintain_request      what policies ask for: a MaintainRequest -> Maintained, each with its Due
+holds_on                        what recorded runs need of it
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
+from headwater.run.holds import holds_on
+from headwater.run.maintaining import Due, Maintained, MaintainRequest, maintain, maintain_request
 from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progress
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
@@ -30,23 +37,57 @@ from headwater.run.tables import (
     read_commits,
     verify_table,
 )
+from headwater.run.upkeep import (
+    Checkpoint,
+    CleanLog,
+    Constraints,
+    Export,
+    Features,
+    Optimize,
+    Properties,
+    Restore,
+    UpkeepDone,
+    UpkeepOperation,
+    UpkeepRequest,
+    Vacuum,
+    keep_table,
+)
 
 __all__ = [
     "Capability",
+    "Checkpoint",
+    "CleanLog",
+    "Constraints",
+    "Due",
+    "Export",
+    "Features",
     "Listener",
     "LocatedTable",
+    "MaintainRequest",
+    "Maintained",
+    "Optimize",
     "Progress",
     "Project",
+    "Properties",
     "QueryResult",
+    "Restore",
     "ResultColumn",
     "RunOutcome",
     "TableDescription",
     "TableRequest",
+    "UpkeepDone",
+    "UpkeepOperation",
+    "UpkeepRequest",
+    "Vacuum",
     "capabilities_snapshot",
     "describe_table",
+    "holds_on",
     "ignore_progress",
     "is_table_path",
+    "keep_table",
     "locate_table",
+    "maintain",
+    "maintain_request",
     "preview_files",
     "probe_capabilities",
     "read_commits",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.delta import is_head
+from headwater.delta import is_head, newest_with_same_rows
 from headwater.names import TablePin
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _recorded_sources(last: Manifest) -> dict[str, object]:
 
 def _recorded_identity(source: SourceRecord) -> list[str | int | None]:
     window = [] if source.starting_version is None else [source.starting_version]
-    return [source.digest, source.pin.version, source.pin.digest, *window]
+    rows = source.rows or source.pin
+    return [source.digest, rows.version, rows.digest, *window]
 
 
 def _current_sources(sources: Sequence[PinnedSource]) -> dict[str, object]:
@@ -144,8 +145,7 @@ def _changed_tables(last: Manifest, table_uris: Mapping[str, str]) -> str | None
         uri = table_uris.get(table.name)
         if table.pin is None or uri is None:
             return f"table '{table.name}' has no version"
-        if not is_head(
-            TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
-        ):
+        pin = TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+        if not is_head(pin) and not is_head(newest_with_same_rows(pin)):
             return f"table '{table.name}' is not as the last run left it"
     return None

@@ -157,6 +157,7 @@ def _make(run: _Run, pipeline: Pipeline, compiled: Compiled) -> Made:
         pipeline=pipeline.name,
         run_id=run.run_id,
         new_token=run.clock.new_token,
+        retain=lambda name: run.request.config.upkeep_of(name).retain_hours,
         registrations={each.table.name: each for each in compiled.registrations},
     )
     request = MakingRequest(

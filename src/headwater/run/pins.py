@@ -18,6 +18,8 @@ from headwater.delta import (
     note_of,
     pin_changes,
     pin_files,
+    read_commit,
+    rows_made_by,
     scan_files,
 )
 from headwater.digest import digest_of
@@ -40,7 +42,7 @@ class PinnedSource:
     """A source as this run sees it.
 
     `pin` is None for rows that have still to be made; `as_made` says that what is there, or will be, is just
-    what the source's function makes.
+    what the source's function makes. `rows` is the commit that made the rows of the pin.
     """
 
     spec: SourceSpec
@@ -48,11 +50,13 @@ class PinnedSource:
     files: FilePin | None = None
     changes: ChangePin | None = None
     as_made: bool = False
+    rows: TablePin | None = None
 
     @property
     def identity(self) -> list[str | int | None]:
         """What changes when the declaration or the data does."""
-        known = [self.pin.version, self.pin.digest] if self.pin else [None]
+        rows = self.rows or self.pin
+        known = [rows.version, rows.digest] if rows else [None]
         window = [self.changes.starting_version] if self.changes else []
         return [self.spec.digest, *known, *window]
 
@@ -115,7 +119,8 @@ class SourcePins:
             case "made":
                 return self._pin_made(spec)
             case "delta":
-                return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, self.uri_of(spec), spec.read))
+                pin = self._latest.pin(spec.name, self.uri_of(spec), spec.read)
+                return PinnedSource(spec=spec, pin=pin, rows=rows_made_by(pin))
             case "changes":
                 return self._pin_changes(spec)
 
@@ -124,7 +129,7 @@ class SourcePins:
         window = spec.read.changes or CdfWindow(starting_version=0)
         newest = self._latest.pin(spec.name, uri).version
         pinned = pin_changes(spec.name, uri, window, newest=newest)
-        return PinnedSource(spec=spec, pin=pinned.pin, changes=pinned)
+        return PinnedSource(spec=spec, pin=pinned.pin, changes=pinned, rows=rows_made_by(pinned.pin))
 
     def _before(self, spec: SourceSpec) -> list[ListedFile]:
         """The files that the last run saw."""
@@ -144,12 +149,15 @@ class SourcePins:
         """What is there counts, unless our own older definition made it and nobody has touched it since."""
         uri = self.uri_of(spec)
         head = find_head(uri)
-        note = note_of(head.user_metadata) if head else None
+        rows = rows_made_by(head.pin(spec.name)) if head else None
+        made = read_commit(uri, rows.version) if rows else None
+        note = note_of(made.user_metadata) if made else None
         is_ours = note is not None and note.table == spec.name
         is_stale = note is not None and note.task_key != made_key(spec)
         if head is None or (is_ours and is_stale):
             return PinnedSource(spec=spec, pin=None, as_made=True)
-        return PinnedSource(spec=spec, pin=self._latest.pin(spec.name, uri), as_made=is_ours)
+        pin = self._latest.pin(spec.name, uri)
+        return PinnedSource(spec=spec, pin=pin, as_made=is_ours, rows=rows_made_by(pin))
 
 
 def source_uri(

@@ -17,7 +17,13 @@ import pyarrow as pa
 from headwater.artifacts import last_manifest
 from headwater.clock import new_run_id
 from headwater.datasets import ReadOptions, read_options_of
-from headwater.delta import ChangePin, register_changes, register_delta, storage_error
+from headwater.delta import (
+    ChangePin,
+    newest_with_same_rows,
+    register_changes,
+    register_delta,
+    storage_error,
+)
 from headwater.errors import (
     EngineFailed,
     NotBuilt,
@@ -334,13 +340,17 @@ class _RecordedPins(SourcePins):
             return
         for source in self._last.sources:
             if source.kind in {"delta", "changes", "made"}:
-                yield self._recorded_pin(source), read_options_of(source.options), source.starting_version
+                start = source.starting_version
+                pin = self._recorded_pin(source)
+                # What was asked for in particular, such as some files, is a matter of that very version.
+                newest = pin if source.options else newest_with_same_rows(pin)
+                yield newest, read_options_of(source.options), start
         for table in self._last.tables:
             if table.pin is not None:
                 place = str(self._request.warehouse.table_path(table.name))
                 uri = self._request.profile.storage.canonical_uri(place)
                 pin = TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
-                yield pin, ReadOptions(), None
+                yield newest_with_same_rows(pin), ReadOptions(), None
 
     def pinned(self, spec: SourceSpec) -> PinnedSource:
         """The source as the last run saw it; rows in memory as their definition has them now."""

@@ -106,6 +106,7 @@ def _source(source: PinnedSource) -> SourceRecord | None:
         path=source.spec.path,
         options=source.spec.read.identity(),
         starting_version=source.changes.starting_version if source.changes else None,
+        rows=_rows_of(source),
         files=tuple(
             FileRecord(
                 path=each.path,
@@ -117,6 +118,14 @@ def _source(source: PinnedSource) -> SourceRecord | None:
             for each in files
         ),
     )
+
+
+def _rows_of(source: PinnedSource) -> PinRecord | None:
+    """The commit that made a source's rows, if it is not the pin's own."""
+    rows = source.rows
+    if rows is None or rows == source.pin:
+        return None
+    return PinRecord(version=rows.version, digest=rows.digest)
 
 
 def _view(

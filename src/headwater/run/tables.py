@@ -129,7 +129,7 @@ def locate_table(
     rules = storage or (project.profile.storage if project else StorageProfile())
     if is_table_path(target):
         return _at(target, rules)
-    named = _names_of(project) if project else {}
+    named = tables_of(project) if project else {}
     found = named.get(same_name(target))
     if found is not None:
         return found
@@ -143,8 +143,8 @@ def _at(path: str, storage: StorageProfile) -> LocatedTable:
     return LocatedTable(name=unquote(uri.rstrip("/").rpartition("/")[2]) or uri, uri=uri)
 
 
-def _names_of(project: Project) -> dict[str, LocatedTable]:
-    """Every Delta table that a project has a name for; what the last run says goes before what lies about."""
+def tables_of(project: Project) -> dict[str, LocatedTable]:
+    """Every Delta table that a project has a name for, by that; what the last run says goes first."""
     last = last_manifest(project.warehouse.root)
     names = [
         *_folders_of(project),

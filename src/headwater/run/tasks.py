@@ -18,9 +18,12 @@ from headwater.delta import (
     find_content,
     find_head,
     note_of,
+    read_commit,
     read_head,
     read_pinned,
     register_delta,
+    retention_properties,
+    rows_made_by,
 )
 from headwater.digest import digest_of
 from headwater.errors import (
@@ -52,12 +55,13 @@ _WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
-    """What all tasks of a run share."""
+    """What all tasks of a run share; `retain` tells how many hours each table keeps its past, if it says."""
 
     session: RunSession
     pipeline: str
     run_id: str
     new_token: Callable[[], str]
+    retain: Callable[[str], int | None] = lambda _name: None
     checks: RowChecks = field(default_factory=RowChecks)
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
@@ -92,10 +96,11 @@ def run_task(  # noqa: PLR0913  a task is all of this
         RowsDiffer: a table that it reads is not what its log promises; what was made of it is withdrawn.
     """
     head = find_head(uri)
-    if head is not None and not full and _made_by(head, view.name, key):
-        if head.digest != recorded:
+    rows = _rows_commit(head, view.name) if head is not None and not full else None
+    if head is not None and rows is not None and _made_by(rows, view.name, key):
+        if rows.digest != recorded:
             _confirm(context, view, reached)
-        return _left_alone(context, view, head, key)
+        return _left_alone(context, view, rows, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
     watched = WatchedView(context.session, view, between, context.checks, reached)
@@ -130,15 +135,24 @@ def _build(
     return receipt
 
 
-def _left_alone(context: TaskContext, view: ViewSpec, head: LogHead, key: str) -> TableRecord:
-    pin = head.pin(view.name)
-    _register(context, pin, _rows(head))
+def _rows_commit(head: LogHead, name: str) -> LogHead:
+    """The commit that made a table's rows: upkeep may have come after it."""
+    made = rows_made_by(head.pin(name))
+    return head if made.version == head.version else read_commit(head.uri, made.version)
+
+
+def _left_alone(
+    context: TaskContext, view: ViewSpec, made: LogHead, newest: LogHead, key: str
+) -> TableRecord:
+    """A table that stays: it is known by the commit that made its rows, and read as it is laid out now."""
+    pin = made.pin(view.name)
+    _register(context, newest.pin(view.name), _rows(made))
     return _record(
         pin,
         key,
         action="skipped",
         reason="nothing it reads changed",
-        rows=_rows(head),
+        rows=_rows(made),
         content=find_content(pin),
     )
 
@@ -204,8 +218,15 @@ def write_table(
     )
     try:
         mode = policy.schema_mode if policy else None
+        hours = context.retain(name)
         mutation = Overwrite(
-            uri=uri, base_version=base, note=note, exact=True, policy=policy, schema_mode=mode or "overwrite"
+            uri=uri,
+            base_version=base,
+            note=note,
+            exact=True,
+            policy=policy,
+            schema_mode=mode or "overwrite",
+            born_with=tuple(retention_properties(hours).items()) if hours else (),
         )
         receipt = commit_mutation(context.session, mutation, rows, origin)
     except EngineFailed as error:

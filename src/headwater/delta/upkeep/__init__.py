@@ -13,11 +13,11 @@ alter_properties, enable_features, alter_constraints
 UpkeepReceipt, TableState, table_state    what was done, and the table before and after
 Retention, retention_of, retention_properties
                                           how far back it can be read
-rows_made_by                              the commit that made a version's rows
+rows_made_by, newest_with_same_rows       the first and the last commit that has a version's rows
 """
 
 from headwater.delta.upkeep.altering import alter_constraints, alter_properties, enable_features
-from headwater.delta.upkeep.content import rows_made_by
+from headwater.delta.upkeep.content import newest_with_same_rows, rows_made_by
 from headwater.delta.upkeep.exporting import export_snapshot
 from headwater.delta.upkeep.holds import Guard, Hold, Loss, merged_holds
 from headwater.delta.upkeep.log import checkpoint_table, clean_log, commits_since_checkpoint, first_kept
@@ -50,6 +50,7 @@ __all__ = [
     "file_size_of",
     "first_kept",
     "merged_holds",
+    "newest_with_same_rows",
     "optimize_table",
     "restore_table",
     "retention_of",

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, cast
 
 from headwater.delta.digests import find_content, keep_content
 from headwater.delta.head import find_actions, find_commit
+from headwater.delta.log_files import commit_path
+from headwater.delta.mutation import note_of
 from headwater.delta.upkeep.note import upkeep_note_of
+from headwater.digest import digest_of_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from headwater.names import TablePin
 
 _FILES = ("add", "remove")
+_CHANGES_ROWS = b'"dataChange":true'
 _SAYS_NOTHING_OF_ROWS = {"commitInfo", "domainMetadata", "checkpointMetadata", "sidecar"}
 _OF_THE_TABLE = {"metaData", "protocol"}
 # Restoring changes rows, whatever its files say.
@@ -38,6 +42,24 @@ def rows_made_by(pin: TablePin) -> TablePin:
     return found
 
 
+def newest_with_same_rows(pin: TablePin) -> TablePin:
+    """The newest version, from a pin on, that has the pin's rows; the pin itself if the table moved on.
+
+    A pin whose commit is not there any more is given back as it is.
+    """
+    found = pin
+    try:
+        is_same = digest_of_bytes(commit_path(pin.uri, pin.version).read_bytes()) == pin.digest
+    except OSError:
+        is_same = False
+    while is_same:
+        following = find_commit(pin.uri, found.version + 1)
+        if following is None or not _keeps_rows(pin.uri, following.version):
+            break
+        found = following.pin(pin.name)
+    return found
+
+
 def carry_content(old: TablePin, new: TablePin) -> None:
     """Keeps the content digest of a version for a later one that has the same rows."""
     known = find_content(old)
@@ -48,8 +70,15 @@ def carry_content(old: TablePin, new: TablePin) -> None:
 
 
 def _keeps_rows(uri: str, version: int) -> bool:
+    try:
+        if _CHANGES_ROWS in commit_path(uri, version).read_bytes():
+            return False  # nearly every commit; it need not be parsed
+    except OSError:
+        return False
     actions = find_actions(uri, version)
-    return actions is not None and all(_is_harmless(actions, *each) for each in _each(actions))
+    if actions is None or _is_a_mutation(actions):
+        return False
+    return all(_is_harmless(actions, *each) for each in _each(actions))
 
 
 def _each(actions: list[dict[str, object]]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -65,9 +94,18 @@ def _is_harmless(actions: list[dict[str, object]], kind: str, inside: dict[str, 
 
 
 def _is_asked_here(actions: list[dict[str, object]]) -> bool:
+    note = upkeep_note_of(_metadata(actions))
+    return note is not None and note.operation in _REARRANGING
+
+
+def _is_a_mutation(actions: list[dict[str, object]]) -> bool:
+    """Whether a commit is one of ours that writes: its end belongs to it, whatever files that has."""
+    return note_of(_metadata(actions)) is not None
+
+
+def _metadata(actions: list[dict[str, object]]) -> str | None:
     for kind, inside in _each(actions):
         metadata = inside.get("userMetadata")
         if kind == "commitInfo" and isinstance(metadata, str):
-            note = upkeep_note_of(metadata)
-            return note is not None and note.operation in _REARRANGING
-    return False
+            return metadata
+    return None

@@ -68,12 +68,12 @@ def retention_of(properties: Mapping[str, str]) -> Retention:
     )
 
 
-def retention_properties(days: int) -> dict[str, str]:
-    """The properties under which every version stays readable for so many days after it was replaced.
+def retention_properties(hours: int) -> dict[str, str]:
+    """The properties under which every version stays readable for so many hours after it was replaced.
 
     A write does not clean the log of such a table; that is asked for by itself.
     """
-    duration = f"interval {days} days"
+    duration = f"interval {hours // 24} days" if hours % 24 == 0 else f"interval {hours} hours"
     return {DELETED_FILES: duration, LOG: duration, CLEANS_LOG: "false"}
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headwater.delta.upkeep.receipt import TableState
+    from headwater.delta.upkeep.retention import Retention
     from headwater.delta.upkeep.task import UpkeepTask
     from headwater.runtime import RunSession
 
@@ -55,10 +56,6 @@ def vacuum_table(task: UpkeepTask, retention_hours: float | None = None) -> Upke
     pin, before = table_state(task)
     kept = retention_of(describe_pin(session, pin).table_properties)
     hours = kept.deleted_files_hours if retention_hours is None else retention_hours
-    if hours < kept.deleted_files_hours and not guard.forced and not dry_run:
-        raise RetentionTooShort(
-            path=str(local_path_of(uri)), hours=f"{hours:g}", kept=f"{kept.deleted_files_hours:g}"
-        )
     with upkeep_errors("vacuum", uri), noted_session(session, task.note, _SETTINGS) as own:
         listed = _candidates(own, uri, hours)
         _, holds = held_log(uri, guard)
@@ -69,11 +66,20 @@ def vacuum_table(task: UpkeepTask, retention_hours: float | None = None) -> Upke
             listed, lost = [each for each in listed if each not in needed], ()
         if not dry_run:
             guard.check("vacuum", uri, lost)
+            _check_hours(task, hours, kept)
             if listed:
                 _delete(own, uri, hours, listed)
     newest, after = (pin, before) if dry_run or not listed else table_state(task)
     carry_content(pin, newest)
     return _receipt(uri, listed, lost, before, after, dry_run=dry_run)
+
+
+def _check_hours(task: UpkeepTask, hours: float, kept: Retention) -> None:
+    """Raises RetentionTooShort for fewer hours than the table promises, unless it is forced."""
+    promised = kept.deleted_files_hours
+    if hours < promised and not task.guard.forced:
+        path = str(local_path_of(task.uri))
+        raise RetentionTooShort(path=path, hours=f"{hours:g}", kept=f"{promised:g}")
 
 
 def _receipt(

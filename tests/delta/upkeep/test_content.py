@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.delta import alter_properties, find_content, keep_content, rows_made_by
+from headwater.delta.content import NO_ROWS
+from headwater.delta.upkeep.content import carry_content
+
+if TYPE_CHECKING:
+    from tests.delta.upkeep.conftest import Keep
+
+
+def test_files_that_anybody_rearranged_hold_the_rows_of_before(keep: Keep) -> None:
+    keep.lived()
+    assert rows_made_by(keep.pin(5)) == keep.pin(4)  # OPTIMIZE
+    for version in range(5):
+        assert rows_made_by(keep.pin(version)) == keep.pin(version)
+
+
+def test_properties_leave_rows_alone_if_they_were_set_here(keep: Keep) -> None:
+    keep.lived()
+    keep_content(keep.pin(5), NO_ROWS)
+    alter_properties(keep.task("properties"), {"x": "y"}, ["delta.deletedFileRetentionDuration"])
+    assert keep.table.version == 7
+    assert rows_made_by(keep.pin(7)) == keep.pin(4)
+    assert find_content(keep.pin(7)) == NO_ROWS
+    keep.table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('x' = 'z')")
+    assert rows_made_by(keep.pin()) == keep.pin(8)
+    keep.table.sql("ALTER TABLE {t} ADD COLUMN more INT")
+    assert rows_made_by(keep.pin()) == keep.pin(9)
+
+
+def test_where_the_log_ends_the_oldest_commit_with_the_same_rows_is_named(keep: Keep) -> None:
+    keep.lived()
+    newest = keep.pin(5)
+    (keep.table.path / "_delta_log" / f"{4:020}.json").unlink()
+    assert rows_made_by(newest) == newest
+
+
+def test_a_digest_goes_with_the_rows_and_no_further(keep: Keep) -> None:
+    keep.lived()
+    carry_content(keep.pin(4), keep.pin(5))
+    assert find_content(keep.pin(5)) is None  # there was nothing to carry
+    keep_content(keep.pin(2), NO_ROWS)
+    carry_content(keep.pin(2), keep.pin(5))
+    assert find_content(keep.pin(5)) is None  # others wrote in between
+    keep_content(keep.pin(4), NO_ROWS)
+    carry_content(keep.pin(4), keep.pin(5))
+    assert find_content(keep.pin(5)) == NO_ROWS
