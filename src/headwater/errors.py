@@ -984,16 +984,13 @@ class PinsAtRisk(DeltaError):
     """An operation after which versions could not be read that recorded runs name; `lost` says which."""
 
     code: ClassVar[str] = "HW-DELTA-036"
-    says: ClassVar[str] = (
-        "{operation} of {path} would make {count} versions unreadable that recorded runs name: {lost}"
-    )
+    says: ClassVar[str] = "{operation} of {path} would make unreadable what recorded runs name: {lost}"
     advises: ClassVar[str] = (
         "Nothing was done. Let --keep-pinned spare them where there is such a flag, remove the folders of "
         "those runs if they need not be replayed, or give --force-unsafe REASON."
     )
     operation: str
     path: str
-    count: int
     lost: tuple[str, ...]
 
 

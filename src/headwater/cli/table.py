@@ -42,7 +42,14 @@ from headwater.cli.render import (
     write_json,
 )
 from headwater.datasets import timestamp_of
-from headwater.delta import CommitRecord, DataFile, ScanPreview, Verification, note_of
+from headwater.delta import (
+    CommitRecord,
+    DataFile,
+    ScanPreview,
+    Verification,
+    note_of,
+    upkeep_note_of,
+)
 from headwater.errors import RowsDiffer
 from headwater.run import (
     TableDescription,
@@ -220,7 +227,7 @@ def snapshot_document(described: TableDescription) -> dict[str, Any]:
 
 def commit_document(commit: CommitRecord) -> dict[str, Any]:
     """A commit as `table history --json` prints it; `run_id` and `task` if a run of Headwater made it."""
-    note = note_of(commit.user_metadata)
+    note, upkeep = note_of(commit.user_metadata), upkeep_note_of(commit.user_metadata)
     return {
         "version": commit.version,
         "timestamp": _time_of(commit),
@@ -230,6 +237,7 @@ def commit_document(commit: CommitRecord) -> dict[str, Any]:
         "user_metadata": commit.user_metadata,
         "run_id": note.run_id if note else None,
         "task": note.task_key if note else None,
+        "upkeep": asdict(upkeep) if upkeep else None,
         "engine": commit.engine_info,
         "digest": commit.digest,
     }
@@ -294,12 +302,24 @@ def _show_commits(console: Console, commits: tuple[CommitRecord, ...], *, has_mo
             "metrics": _paired(each.metrics),
             "engine": each.engine_info,
             "run": f"{note.run_id}, task {note.task_key}" if note else None,
-            "note": None if note else each.user_metadata,
+            "upkeep": _upkeep_words(each.user_metadata),
+            "note": None if note or upkeep_note_of(each.user_metadata) else each.user_metadata,
         }
         _say(console, f"version {each.version}  {_time_of(each) or 'at no known time'}  {each.operation}")
         _say(console, *(f"  {key:<12}{value}" for key, value in facts.items() if value))
     more = "; there are more: --limit N shows N, --limit 0 all" if has_more else ""
     _say(console, f"{_counted(len(commits), 'commit')}{more}")
+
+
+def _upkeep_words(user_metadata: str | None) -> str | None:
+    """Who asked for an operation, and why; None for any other commit."""
+    note = upkeep_note_of(user_metadata)
+    if note is None:
+        return None
+    why = "".join(
+        f", {word}: {text}" for word, text in (("because", note.reason), ("forced", note.forced)) if text
+    )
+    return f"{note.operation}, asked for by {note.asked_by}{why}"
 
 
 def _show_files(console: Console, preview: ScanPreview, most: int | None) -> None:

@@ -269,7 +269,9 @@ def _last_vacuum(uri: str, commits: Sequence[CommitRecord]) -> int | None:
 def _cleaning(policy: UpkeepPolicy, uri: str, snapshot: SnapshotInfo, now_ms: int) -> Due | None:
     if not policy.cleanup_log:
         return None
-    files, kept = list_log(uri), retention_of(snapshot.table_properties).log_ms
+    hours = policy.retain_hours
+    said = snapshot.table_properties if hours is None else retention_properties(hours)
+    files, kept = list_log(uri), retention_of(said).log_ms
     first, oldest = first_kept(files, now_ms - kept), files.commits[0][0]
     if first <= oldest:
         return None

@@ -280,7 +280,7 @@ def _options(wanted: UpkeepOperation) -> dict[str, object]:
     if isinstance(wanted, Properties):
         said |= {"wanted": dict(wanted.wanted)}
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in said.items()}
-    return {key: value for key, value in plain.items() if value not in (None, (), False, {})}
+    return {key: value for key, value in plain.items() if value is not False and value not in (None, (), {})}
 
 
 def _user() -> str:

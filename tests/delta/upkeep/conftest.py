@@ -1,4 +1,4 @@
-"""A table under upkeep: how an operation is asked for, how time passes, and what somebody who holds it sees."""
+"""A table under upkeep: how an operation is asked for, how time passes, and what its holders see."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Keep:
         return [int(each[:20]) for each in self.log() if re.fullmatch(r"\d{20}\.json", each)]
 
     def age(self, days: float, versions: Sequence[int] | None = None) -> None:
-        """Lets what the log has of versions be so many days old, each a minute younger than the one before."""
+        """Lets what the log has of versions be so many days old, each a minute after the one before."""
         now = SystemClock().now().timestamp()
         for each in sorted((self.table.path / "_delta_log").iterdir()):
             match = _VERSION.fullmatch(each.name)
@@ -142,11 +142,14 @@ class Keep:
 
 
 # Names of partitions that are written otherwise in a log, in a path and on disk.
-LIVED = (
+_CREATED = (
     "CREATE TABLE {t} USING delta PARTITIONED BY (g) TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true', "
     "'delta.enableDeletionVectors' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 100 hours') "
     "AS SELECT /*+ REPARTITION(2) */ id, element_at(array('a b', 'ü 50%:x', NULL), int(id % 3 + 1)) AS g "
-    "FROM range(24)",
+    "FROM range(24)"
+)
+LIVED = (
+    _CREATED,
     "DELETE FROM {t} WHERE id = 3",
     "UPDATE {t} SET id = id + 100 WHERE id = 4",
     "INSERT INTO {t} VALUES (50, 'a b'), (51, 'ü 50%:x')",

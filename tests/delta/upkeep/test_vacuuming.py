@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +20,8 @@ from headwater.delta import (
 from headwater.errors import DataFileMissing, PinsAtRisk, RetentionTooShort
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.delta.upkeep.conftest import Keep
 
 HELD = (
@@ -30,15 +31,22 @@ HELD = (
 )
 
 
+def left_behind(keep: Keep, hours: float) -> Path:
+    """A file of a write that failed so many hours ago."""
+    path = keep.table.path / "g=a b" / f"of {hours} hours.parquet"
+    path.write_bytes(b"no version names it")
+    time = SystemClock().now().timestamp() - hours * 3600
+    os.utime(path, (time, time))
+    return path
+
+
 def test_what_is_held_is_spared_and_reads_as_before(keep: Keep) -> None:
     """Deletes by vectors, updates by files of changes, whole files that went, names of every kind."""
     keep.lived()
     holds = [keep.hold(1), keep.hold(2, 1, holders=("a", "b")), keep.hold(4, 4)]
     seen, content = [keep.seen(each) for each in holds], keep.content()
     keep_content(keep.pin(5), content)
-    lonely = keep.table.path / "g=a b" / "nobody's.parquet"
-    lonely.write_bytes(b"of a write that failed")
-    os.utime(lonely, (0, 0))
+    lonely, young = left_behind(keep, 150), left_behind(keep, 80)
     files = keep.files()
     with pytest.raises(PinsAtRisk) as caught:
         vacuum_table(keep.task("vacuum", holds=holds))
@@ -47,7 +55,7 @@ def test_what_is_held_is_spared_and_reads_as_before(keep: Keep) -> None:
     receipt = vacuum_table(keep.task("vacuum", holds=holds, spare=True))
     assert (receipt.outcome, receipt.lost, receipt.before.version) == ("done", (), 5)
     assert set(receipt.listed) == files - keep.files()
-    assert not lonely.exists()
+    assert (lonely.exists(), young.exists()) == (False, True)
     assert dict(receipt.metrics) == {"files_deleted": len(receipt.listed)}
     assert [keep.seen(each) for each in holds] == seen
     for version in range(6, keep.table.version + 1):
@@ -61,6 +69,7 @@ def test_what_is_held_is_spared_and_reads_as_before(keep: Keep) -> None:
 def test_who_forces_it_is_told_what_was_lost(keep: Keep) -> None:
     keep.lived()
     content, holds = keep.content(), [keep.hold(1), keep.hold(4, 4), keep.hold(5)]
+    young, younger = left_behind(keep, 80), left_behind(keep, 40)
     planned = vacuum_table(keep.task("vacuum", holds=holds, dry_run=True), 50)
     files = keep.files()
     assert (planned.outcome, planned.before, keep.table.version) == ("planned", planned.after, 5)
@@ -69,8 +78,8 @@ def test_who_forces_it_is_told_what_was_lost(keep: Keep) -> None:
     assert receipt.listed == planned.listed
     assert [each.hold for each in receipt.lost] == [each.hold for each in planned.lost] == holds[:2]
     assert files - keep.files() == set(planned.listed)
-    assert len(keep.files()) == 2
-    assert keep.content() == content
+    assert len(keep.files()) == 3
+    assert (young.exists(), younger.exists(), keep.content()) == (False, True, content)
     with pytest.raises(DataFileMissing):
         keep.content(1)
 
@@ -85,15 +94,10 @@ def test_fewer_hours_than_the_table_keeps_files_are_refused(keep: Keep) -> None:
 def test_the_hours_that_are_asked_for_decide(keep: Keep) -> None:
     """Delta by itself goes by the table's property, whatever hours it is given."""
     keep.lived()
-    files, young = keep.files(), keep.table.path / "young.parquet"
-    young.write_bytes(b"of a write that failed")
-    time = SystemClock().now().timestamp() - 80 * 3600
-    os.utime(young, (time, time))
+    files = keep.files()
     receipt = vacuum_table(keep.task("vacuum", holds=[keep.hold(0)]), 200)
     assert (receipt.outcome, receipt.listed, receipt.lost) == ("unchanged", (), ())
-    assert (keep.files(), keep.table.version) == (files | {"young.parquet"}, 5)
-    assert "young.parquet" not in vacuum_table(keep.task("vacuum", dry_run=True)).listed
-    assert "young.parquet" in vacuum_table(keep.task("vacuum", dry_run=True), 60).listed
+    assert (keep.files(), keep.table.version) == (files, 5)
 
 
 NEW = (
@@ -111,7 +115,7 @@ WINDOWS = st.lists(st.tuples(st.integers(0, 4), st.none() | st.integers(0, 4)), 
 
 
 @settings(
-    max_examples=3,
+    max_examples=2,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -130,7 +134,5 @@ def test_whatever_happened_to_a_table_its_holds_stay_readable(
         for end, start in windows
     ]
     seen = [keep.seen(each) for each in holds]
-    receipt = vacuum_table(keep.task("vacuum", holds=holds, spare=True))
+    vacuum_table(keep.task("vacuum", holds=holds, spare=True))
     assert [keep.seen(each) for each in holds] == seen
-    others = replace(keep.task("vacuum", holds=holds, dry_run=True))
-    assert set(vacuum_table(others).listed).isdisjoint(receipt.listed)

@@ -83,7 +83,6 @@ class Guard:
             raise PinsAtRisk(
                 operation=operation,
                 path=str(local_path_of(uri)),
-                count=len(lost),
                 lost=tuple(str(each) for each in lost),
             )
 

@@ -93,11 +93,12 @@ def _receipt(
 ) -> UpkeepReceipt:
     there = [each for each in listed if (local_path_of(uri) / each).exists()]
     counted = len(listed) if dry_run else len(listed) - len(there)
-    verb = "would be deleted" if dry_run else "deleted"
+    noun = "file" if counted == 1 else "files"
+    words = f"{counted:,} {noun} {'would be deleted' if dry_run else 'deleted'}"
     return UpkeepReceipt(
         operation="vacuum",
         outcome="unchanged" if not listed else "planned" if dry_run else "done",
-        summary=f"{counted:,} files {verb}" if listed else "there is nothing to delete",
+        summary=words if listed else "there is nothing to delete",
         before=before,
         after=after,
         metrics=(("files_deleted", counted),) if not dry_run else (("files_to_delete", counted),),

@@ -1,0 +1,75 @@
+"""A small project whose tables can be kept in order: two runs over a lake's table and its changes."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import headwater
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from headwater.runtime import SessionRuntime
+
+# Compiling a plan takes longer than running it over a handful of rows.
+TOML = """[project]
+name = "small"
+
+[profiles.local]
+master = "local[2]"
+driver_memory = "1g"
+spark = {"spark.sql.codegen.factoryMode" = "NO_CODEGEN", "spark.sql.codegen.wholeStage" = "false"}
+"""
+VIEWS = """
+import headwater
+
+headwater.source("events", path="lake/events")
+headwater.source("feed", path="lake/events", changes=headwater.delta.CdfWindow(starting_version=0))
+
+@headwater.table
+def totals(events):
+    return events.groupBy("kind").count()
+
+@headwater.table
+def moves(feed):
+    return feed.groupBy("_change_type").count()
+
+@headwater.table
+def kinds(totals):
+    return totals.select("kind")
+"""
+
+
+@pytest.fixture(scope="session")
+def kept_project(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Path:
+    """The project after two runs; tests take a copy."""
+    with runtime.checkout() as session:
+        return make_project(tmp_path_factory.mktemp("kept") / "project", session.spark)
+
+
+@pytest.fixture
+def kept_folder(kept_project: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(kept_project, tmp_path / "project")
+
+
+def make_project(folder: Path, spark: SparkSession) -> Path:
+    """The project after two runs; between them a row was deleted and one changed."""
+    (folder / "views").mkdir(parents=True)
+    (folder / "headwater.toml").write_text(TOML)
+    (folder / "views" / "all.py").write_text(VIEWS)
+    lake = folder / "lake" / "events"
+    spark.sql(
+        f"CREATE TABLE delta.`{lake}` (id BIGINT, kind STRING) USING delta TBLPROPERTIES "
+        "('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true')"
+    )
+    spark.sql(f"INSERT INTO delta.`{lake}` SELECT /*+ REPARTITION(2) */ id, 'a' FROM range(8)")
+    assert headwater.open(folder, profile="local").build().status == "done"
+    spark.sql(f"DELETE FROM delta.`{lake}` WHERE id = 3")
+    spark.sql(f"UPDATE delta.`{lake}` SET kind = 'b' WHERE id = 5")
+    assert headwater.open(folder, profile="local").build().status == "done"
+    return folder
