@@ -173,7 +173,7 @@ def check_flags(name: str, command: Any, usage: str) -> None:
         assert f"### {name} {each}\n" in usage
         part = usage.partition(f"### {name} {each}\n")[2].partition("\n### ")[0]
         check_flags(f"{name} {each}", inner[each], part)
-    assert set(re.findall(rf"^### {name} (\w+)$", usage, re.MULTILINE)) == set(inner)
+    assert set(re.findall(rf"^### {name} ([\w-]+)$", usage, re.MULTILINE)) == set(inner)
 
 
 def test_every_dependency_has_its_reason() -> None:

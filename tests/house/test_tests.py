@@ -29,6 +29,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "delta/upkeep/failing.py": ("delta/upkeep/test_optimizing.py", "a conflict and refusals, provoked there"),
     "delta/upkeep/receipt.py": ("delta/upkeep/test_optimizing.py", "values; every operation returns them"),
     "delta/upkeep/task.py": ("delta/upkeep/test_vacuuming.py", "a value; every operation takes one"),
+    "delta/upkeep/history.py": ("run/test_maintaining.py", "what policies ask of a log, tried there"),
     "pipeline/difference.py": ("pipeline/test_canonical.py", "words for two plans that differ"),
     "messages.py": ("pipeline/test_canonical.py", "ways through a plan's messages, walked there"),
     "pipeline/modules.py": ("pipeline/test_code.py", "which modules a function reaches, seen in its digest"),

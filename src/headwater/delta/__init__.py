@@ -44,7 +44,9 @@ Upkeep, each asked for by itself (see `upkeep`):
 optimize_table, Optimizing      fewer, fuller files; small_files and file_size_of tell whether it is due
 vacuum_table, clean_log         what nobody needs any more, deleted: files, and commits of the log
 restore_table, export_snapshot  an earlier version made the newest, or copied so that it stands alone
-checkpoint_table                a log that loads faster; commits_since_checkpoint, first_kept tell when
+checkpoint_table                a log that loads faster
+commits_since_checkpoint, commits_since_clustered, last_vacuumed, first_kept
+                                when something is due again
 alter_properties, enable_features, alter_constraints
                                 what a table says of itself
 UpkeepTask                               one operation on one table, as it is asked for
@@ -121,10 +123,12 @@ from headwater.delta.upkeep import (
     checkpoint_table,
     clean_log,
     commits_since_checkpoint,
+    commits_since_clustered,
     enable_features,
     export_snapshot,
     file_size_of,
     first_kept,
+    last_vacuumed,
     merged_holds,
     newest_with_same_rows,
     optimize_table,
@@ -213,6 +217,7 @@ __all__ = [
     "clustering_of",
     "commit_mutation",
     "commits_since_checkpoint",
+    "commits_since_clustered",
     "compute_content",
     "content_of_text",
     "describe_pin",
@@ -225,6 +230,7 @@ __all__ = [
     "is_head",
     "keep_content",
     "known_features",
+    "last_vacuumed",
     "list_files",
     "list_log",
     "merged_holds",

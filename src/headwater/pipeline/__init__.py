@@ -6,7 +6,7 @@ FILE_COLUMNS               what a source of files tells of each
 root_property, FileChanged where its files lie, and what a worker says of one that is not as pinned
 packaged_project           a pipeline that comes with a package -> ProjectConfig
 project_not_found          what is wrong with a path that is neither project nor repository
-read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig
+read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig; EVERY_TABLE is its "*"
 open_definitions           the definition files, imported -> LoadedProject
 build_plan                 one function -> PlanBytes
 build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec of a SourceKind)

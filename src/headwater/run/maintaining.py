@@ -18,13 +18,14 @@ from headwater.delta import (
     Optimizing,
     clustering_of,
     commits_since_checkpoint,
+    commits_since_clustered,
     describe_pin,
     file_size_of,
     first_kept,
+    last_vacuumed,
     list_files,
     list_log,
     read_head,
-    read_history,
     retention_of,
     retention_properties,
     small_files,
@@ -48,22 +49,15 @@ from headwater.runtime import local_path_of
 from headwater.upkeep import UpkeepPolicy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from headwater.delta import CommitRecord, SnapshotInfo
+    from headwater.delta import SnapshotInfo
     from headwater.names import TablePin
     from headwater.run.project import Project
     from headwater.run.upkeep import UpkeepDone, UpkeepOperation
     from headwater.runtime import RunSession, RuntimeProfile
 
 _HOUR = 3_600_000
-_REARRANGES = "OPTIMIZE"
-_VACUUMED = "VACUUM END"
-# Commits that change no row.
-_WITHOUT_ROWS = frozenset(
-    {_REARRANGES, "VACUUM START", _VACUUMED, "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CLUSTER BY"}
-    | {"ADD CONSTRAINT", "DROP CONSTRAINT", "UPGRADE PROTOCOL"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +158,11 @@ def due_for(session: RunSession, request: UpkeepRequest, policy: UpkeepPolicy, n
     uri = request.table.uri
     pin = read_head(uri).pin(request.table.name)
     snapshot = describe_pin(session, pin)
-    commits = read_history(uri)
     found = [
         _retaining(policy, snapshot),
-        _rearranging(session, policy, pin, snapshot, commits),
+        _rearranging(session, policy, pin, snapshot),
         _checkpointing(policy, uri),
-        _vacuuming(policy, uri, commits, now_ms),
+        _vacuuming(policy, uri, now_ms),
         _cleaning(policy, uri, snapshot, now_ms),
     ]
     return [each for each in found if each is not None]
@@ -195,7 +188,6 @@ def _rearranging(
     policy: UpkeepPolicy,
     pin: TablePin,
     snapshot: SnapshotInfo,
-    commits: Sequence[CommitRecord],
 ) -> Due | None:
     """Clustering if it is due, since it compacts by the way; else compacting."""
     clustering = clustering_of(session, pin.uri, snapshot)
@@ -204,7 +196,7 @@ def _rearranging(
         zorder_by=() if clustering else policy.zorder_by, target_file_size=policy.target_file_size
     )
     if limit is not None and (clustering or policy.zorder_by):
-        since = _since_clustered(commits)
+        since = commits_since_clustered(pin.uri)
         if since >= limit:
             by = ", ".join(clustering or policy.zorder_by)
             reason = f"{since} commits changed rows since it was clustered by {by}; the limit is {limit}"
@@ -221,19 +213,6 @@ def _rearranging(
     return Due(wanted=Optimize(how=replace(how, zorder_by=())), reason=reason)
 
 
-def _since_clustered(commits: Sequence[CommitRecord]) -> int:
-    """How many of the newest commits changed rows, up to the one that clustered the table."""
-    count = 0
-    for commit in commits:
-        told = dict(commit.parameters)
-        if commit.operation == _REARRANGES and (
-            told.get("zOrderBy", "[]") != "[]" or told.get("clusterBy", "[]") != "[]"
-        ):
-            break
-        count += commit.operation not in _WITHOUT_ROWS
-    return count
-
-
 def _checkpointing(policy: UpkeepPolicy, uri: str) -> Due | None:
     limit, since = policy.checkpoint_after_commits, commits_since_checkpoint(list_log(uri))
     if limit is None or since < limit:
@@ -242,28 +221,24 @@ def _checkpointing(policy: UpkeepPolicy, uri: str) -> Due | None:
     return Due(wanted=Checkpoint(), reason=reason)
 
 
-def _vacuuming(policy: UpkeepPolicy, uri: str, commits: Sequence[CommitRecord], now_ms: int) -> Due | None:
+def _vacuuming(policy: UpkeepPolicy, uri: str, now_ms: int) -> Due | None:
     every = policy.vacuum_every_hours
     if every is None:
         return None
-    last = _last_vacuum(uri, commits)
-    since = last if last is not None else min((each.timestamp_ms for each in commits), default=now_ms)
-    hours = (now_ms - since) / _HOUR
-    if hours < every:
-        return None
-    words = "it was vacuumed" if last is not None else "its first commit was made, and it was never vacuumed"
-    return Due(wanted=Vacuum(), reason=f"{hours / 24:.1f} days ago {words}; the limit is {every / 24:g}")
-
-
-def _last_vacuum(uri: str, commits: Sequence[CommitRecord]) -> int | None:
-    """When a table was last vacuumed, by its log or by its records: with nothing to do there is no commit."""
-    times = [each.timestamp_ms for each in commits if each.operation == _VACUUMED]
-    times += [
+    ended, first = last_vacuumed(uri)
+    # With nothing to delete there is no commit that says so, but a record.
+    looked = [
         milliseconds_of(each.finished_at)
         for each in read_upkeep(local_path_of(uri))
         if each.operation == "vacuum" and each.status == "done" and each.finished_at
     ]
-    return max(times, default=None)
+    times: list[int] = looked if ended is None else [*looked, ended]
+    last = max(times, default=None)
+    hours = (now_ms - (first if last is None else last)) / _HOUR
+    if hours < every:
+        return None
+    words = "it was vacuumed" if last is not None else "its first commit was made, and it was never vacuumed"
+    return Due(wanted=Vacuum(), reason=f"{hours / 24:.1f} days ago {words}; the limit is {every / 24:g}")
 
 
 def _cleaning(policy: UpkeepPolicy, uri: str, snapshot: SnapshotInfo, now_ms: int) -> Due | None:

@@ -15,6 +15,9 @@ def test_files_that_anybody_rearranged_hold_the_rows_of_before(keep: Keep) -> No
     assert rows_made_by(keep.pin(5)) == keep.pin(4)  # OPTIMIZE
     for version in range(5):
         assert rows_made_by(keep.pin(version)) == keep.pin(version)
+    keep.table.sql("VACUUM {t} RETAIN 200 HOURS")
+    assert keep.table.version > 5
+    assert rows_made_by(keep.pin()) == keep.pin(4)
 
 
 def test_properties_leave_rows_alone_if_they_were_set_here(keep: Keep) -> None:

@@ -8,6 +8,8 @@ vacuum_table                              files that no version has any more, de
 restore_table                             an earlier version made the newest
 export_snapshot                           a copy that stands alone
 checkpoint_table, clean_log               a log that loads faster, and is no longer than it need be
+commits_since_checkpoint, commits_since_clustered, last_vacuumed, first_kept
+                                          when something is due again
 alter_properties, enable_features, alter_constraints
                                           what a table says of itself
 UpkeepReceipt, TableState, table_state    what was done, and the table before and after
@@ -19,6 +21,7 @@ rows_made_by, newest_with_same_rows       the first and the last commit that has
 from headwater.delta.upkeep.altering import alter_constraints, alter_properties, enable_features
 from headwater.delta.upkeep.content import newest_with_same_rows, rows_made_by
 from headwater.delta.upkeep.exporting import export_snapshot
+from headwater.delta.upkeep.history import commits_since_clustered, last_vacuumed
 from headwater.delta.upkeep.holds import Guard, Hold, Loss, merged_holds
 from headwater.delta.upkeep.log import checkpoint_table, clean_log, commits_since_checkpoint, first_kept
 from headwater.delta.upkeep.note import Operation, UpkeepNote, upkeep_note_of
@@ -45,10 +48,12 @@ __all__ = [
     "checkpoint_table",
     "clean_log",
     "commits_since_checkpoint",
+    "commits_since_clustered",
     "enable_features",
     "export_snapshot",
     "file_size_of",
     "first_kept",
+    "last_vacuumed",
     "merged_holds",
     "newest_with_same_rows",
     "optimize_table",
