@@ -986,8 +986,9 @@ class PinsAtRisk(DeltaError):
     code: ClassVar[str] = "HW-DELTA-036"
     says: ClassVar[str] = "{operation} of {path} would make unreadable what recorded runs name: {lost}"
     advises: ClassVar[str] = (
-        "Nothing was done. Let --keep-pinned spare them where there is such a flag, remove the folders of "
-        "those runs if they need not be replayed, or give --force-unsafe REASON."
+        "Nothing was done. Let --keep-pinned spare them where there is such a flag; if it is Delta that "
+        "would clean the log, set delta.enableExpiredLogCleanup=false first. Or remove the folders of runs "
+        "that need not be replayed, or give --force-unsafe REASON."
     )
     operation: str
     path: str

@@ -83,6 +83,8 @@ def test_what_a_function_makes_is_pinned_if_it_is_there(tmp_path: Path) -> None:
     assert pins(tmp_path).pinned(source("made")).pin is not None
     write_commit(table, 2, note)
     write_commit(table, 3)
+    with (table / "_delta_log" / f"{3:020}.json").open("a") as commit:
+        commit.write('\n{"add": {"path": "part", "dataChange":true}}\n')
     assert pins(tmp_path).pinned(source("made")).pin is not None
 
 

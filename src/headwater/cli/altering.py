@@ -49,6 +49,7 @@ def features(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     ] = None,
     dry_run: DryRun = False,
     reason: Reason = "",
+    force_unsafe: ForceUnsafe = None,
     json: Json = False,
     project: ProjectFolder = None,
     graph: Graph = False,
@@ -65,7 +66,7 @@ def features(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     Example: headwater table features lake/orders --enable deletionVectors
     """
     place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
-    request = place.upkeep(target, dry_run=dry_run, reason=reason)
+    request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
     shown = _Shown("features", json=json, quiet=quiet, no_color=no_color)
     wanted = Features(enable=tuple(enable or ()))
     shown.alter(request, wanted) if enable else shown.describe(request)
@@ -117,6 +118,7 @@ def constraints(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     ] = None,
     dry_run: DryRun = False,
     reason: Reason = "",
+    force_unsafe: ForceUnsafe = None,
     json: Json = False,
     project: ProjectFolder = None,
     graph: Graph = False,
@@ -133,7 +135,7 @@ def constraints(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     Example: headwater table constraints lake/orders --add "paid=amount >= 0"
     """
     place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
-    request = place.upkeep(target, dry_run=dry_run, reason=reason)
+    request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
     shown = _Shown("constraints", json=json, quiet=quiet, no_color=no_color)
     wanted = Constraints(added=_pairs("--add", add), dropped=tuple(drop or ()))
     shown.alter(request, wanted) if add or drop else shown.describe(request)

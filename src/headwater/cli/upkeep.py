@@ -62,6 +62,7 @@ def optimize(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     ] = False,
     dry_run: DryRun = False,
     reason: Reason = "",
+    force_unsafe: ForceUnsafe = None,
     json: Json = False,
     project: ProjectFolder = None,
     graph: Graph = False,
@@ -81,7 +82,7 @@ def optimize(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     names = tuple(each.strip() for each in (zorder_by or "").split(",") if each.strip())
     bytes_ = size("target_file_size", target_file_size) if target_file_size else None
     how = Optimizing(where=where, zorder_by=names, target_file_size=bytes_, full=full)
-    request = place.upkeep(target, dry_run=dry_run, reason=reason)
+    request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
     with showing_progress(quiet=quiet, no_color=no_color) as listen:
         done = keep_table(request, Optimize(how=how), listen)
     show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)

@@ -154,3 +154,30 @@ def test_constraints_come_and_go(keep: Keep) -> None:
         alter_constraints(keep.task("constraints"), {"small": "id < 2000"})
     alter_constraints(keep.task("constraints"), {}, ["SMALL"])
     assert "delta.constraints.small" not in properties(keep)
+
+
+def test_a_file_size_does_not_let_unknown_keys_in(keep: Keep) -> None:
+    keep.lived()
+    with pytest.raises(MutationRefused):
+        alter_properties(keep.task("properties"), {"delta.targetFileSize": "1mb", "delta.nope": "1"})
+    assert keep.table.version == 5
+
+
+def test_of_two_changes_that_cannot_both_be_made_none_is(keep: Keep) -> None:
+    keep.lived()
+    with pytest.raises(MutationRefused):
+        alter_constraints(keep.task("constraints"), {"small": "id < 1000"}, ["nope"])
+    assert keep.table.version == 5
+
+
+def test_a_property_that_is_there_already_still_counts_beside_the_others(keep: Keep) -> None:
+    keep.lived()
+    receipt = alter_properties(keep.task("properties"), {FILES: "interval 100 hours", LOG: "interval 5 days"})
+    assert (receipt.outcome, properties(keep)[LOG]) == ("done", "interval 5 days")
+
+
+def test_a_property_of_another_case_is_another_property(keep: Keep) -> None:
+    keep.lived()
+    alter_properties(keep.task("properties"), {"x.y": "1"})
+    receipt = alter_properties(keep.task("properties"), {}, ["X.Y"])
+    assert receipt.outcome == "unchanged" or "x.y" not in properties(keep)  # done, a commit, and still there

@@ -97,3 +97,8 @@ def test_a_vectors_place_is_what_delta_takes_it_for(session: RunSession, uuid: U
     made = descriptor.onDiskWithRelativePath(java, prefix, 10, 1, none, none)
     path = made.absolutePath(jvm.org.apache.hadoop.fs.Path("/a table"))
     assert str(path.toUri().getPath()) == f"/a table/{vector_path(str(made.pathOrInlineDv()))}"
+
+
+def test_a_version_and_a_window_that_ends_there_are_two_holds() -> None:
+    found = merged_holds([hold(2, 1, "b"), hold(2, None, "a")])
+    assert set(found) == {hold(2, None, "a"), hold(2, 1, "b")}

@@ -7,14 +7,18 @@ import pytest
 
 from headwater.datasets import timestamp_of
 from headwater.delta import (
+    alter_constraints,
+    alter_properties,
     checkpoint_table,
     clean_log,
     commits_since_checkpoint,
     enable_features,
     first_kept,
     list_log,
+    optimize_table,
     pin_version,
     read_commit,
+    vacuum_table,
 )
 from headwater.delta.history import commit_time
 from headwater.delta.log_files import log_folder
@@ -23,6 +27,8 @@ from headwater.errors import MutationRefused, PinsAtRisk, VersionNotFound
 
 if TYPE_CHECKING:
     from tests.delta.upkeep.conftest import Keep
+
+    from headwater.delta import Operation, UpkeepTask
 
 
 def last_checkpoint(keep: Keep) -> int:
@@ -138,3 +144,36 @@ def test_checkpoints_that_a_table_protects_are_left_alone(keep: Keep) -> None:
     with pytest.raises(MutationRefused) as caught:
         clean_log(keep.task("cleanup-log"), 1)
     assert (caught.value.kind, keep.log()) == ("cleanup-log", log)
+
+
+def test_no_operation_lets_delta_clean_the_log_of_what_is_held(keep: Keep) -> None:
+    """Delta does so with every commit that falls on its interval, if the table allows it."""
+    keep.start(
+        "often",
+        "CREATE TABLE {t} USING delta TBLPROPERTIES ('delta.checkpointInterval' = '2', "
+        "'delta.deletedFileRetentionDuration' = 'interval 0 hours') "
+        "AS SELECT /*+ REPARTITION(2) */ id FROM range(10)",
+        "INSERT OVERWRITE {t} VALUES (10)",
+        "INSERT OVERWRITE {t} VALUES (11)",
+    )
+    keep.age(40)
+    hold = keep.hold(0)
+    seen, commits = keep.seen(hold), keep.commits()
+
+    def task(operation: Operation, *, spare: bool = False) -> UpkeepTask:
+        return keep.task(operation, holds=[hold], spare=spare)
+
+    for refused in (
+        lambda: optimize_table(task("optimize")),
+        lambda: alter_properties(task("properties"), {"x": "y"}),
+        lambda: alter_constraints(task("constraints"), {"some": "id > 0"}),
+        lambda: enable_features(task("features"), ["rowTracking"]),
+    ):
+        with pytest.raises(PinsAtRisk):
+            refused()
+    done = vacuum_table(task("vacuum", spare=True))
+    assert (done.outcome, done.before.version == done.after.version) == ("done", True)
+    assert (keep.seen(hold), keep.commits()) == (seen, commits)
+    alter_properties(task("properties"), {"delta.enableExpiredLogCleanup": "false"})
+    optimize_table(task("optimize"))
+    assert keep.seen(hold) == seen

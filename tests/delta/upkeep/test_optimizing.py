@@ -158,3 +158,31 @@ def test_small_are_files_that_have_company_or_deleted_rows() -> None:
         file("6", 10, partition="c"),
     )
     assert [each.path for each in small_files(files, 100)] == ["1", "2", "4", "5"]
+
+
+def test_a_dry_run_foresees_what_is_then_done(keep: Keep) -> None:
+    """A file of more than half the size still takes a smaller one in."""
+    keep.start("partitioned", PARTITIONED)
+    optimize_table(keep.task("optimize"))
+    keep.table.sql("INSERT INTO {t} VALUES (100, 'a')")
+    small, large = sorted(
+        each.size for each in list_files(keep.table.session, keep.pin()) if each.partition == {"g": "a"}
+    )
+    chosen = Optimizing(target_file_size=small + large)
+    planned = optimize_table(keep.task("optimize", dry_run=True), chosen)
+    done = optimize_table(keep.task("optimize"), chosen)
+    assert (planned.outcome == "unchanged") == (done.outcome == "unchanged")
+    assert len(planned.listed) >= dict(done.metrics)["files_removed"]
+
+
+def test_a_condition_is_not_passed_over_where_everything_is_clustered_anew(keep: Keep) -> None:
+    keep.start("clustered", *CLUSTERED)
+    with pytest.raises((MutationRefused, PolicyRefused)):
+        optimize_table(keep.task("optimize"), Optimizing(full=True, where="id = 3"))
+
+
+def test_a_file_size_with_a_unit_is_understood(keep: Keep) -> None:
+    keep.lived()
+    snapshot = describe_pin(keep.table.session, keep.pin())
+    odd = replace(snapshot, table_properties={"delta.targetFileSize": "64mb"})
+    assert file_size_of(odd) == 64 << 20

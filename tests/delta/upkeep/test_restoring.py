@@ -101,3 +101,13 @@ def test_a_log_that_nobody_cleans_by_the_way_lets_a_restore_through(keep: Keep) 
     assert keep.seen(hold) == seen
     kept = describe_pin(keep.table.session, keep.pin()).table_properties
     assert kept["delta.enableExpiredLogCleanup"] == "false"
+
+
+def test_a_clone_is_restored_although_its_files_lie_elsewhere(keep: Keep) -> None:
+    keep.start("short", *SHORT)
+    source = keep.table.path
+    keep.table.path = source.with_name("clone")
+    keep.table.sql(f"CREATE TABLE {{t}} SHALLOW CLONE delta.`{source}`")
+    keep.table.sql("INSERT INTO {t} VALUES (30)")
+    receipt = restore_table(keep.task("restore"), keep.pin(0))
+    assert (receipt.outcome, receipt.after.files) == ("done", receipt.before.files - 1)

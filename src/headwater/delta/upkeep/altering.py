@@ -25,11 +25,12 @@ from headwater.delta.settling import property_list, sql_text
 from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
-from headwater.delta.upkeep.log import lost_to_cleanup
+from headwater.delta.upkeep.log import check_commit
 from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
-from headwater.delta.upkeep.retention import RETENTION_PROPERTIES, retention_of
-from headwater.errors import InvalidSetting
+from headwater.delta.upkeep.retention import DELETED_FILES, LOG, retention_of
+from headwater.errors import InvalidSetting, MutationRefused
+from headwater.given import size
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ _CONSTRAINT = "delta.constraints."
 _OURS = "headwater."
 _ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
 _FILE_SIZE = "delta.targetFileSize"
+_DELTAS = "delta."
+_MAPPING = "delta.columnMapping.mode"
+_NOT_NULL = "not_null."
+_TOGETHER = (DELETED_FILES, LOG)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -71,23 +76,28 @@ def alter_properties(
     for key in (*wanted, *unwanted):
         _check_key(key)
     start = _begin(task)
-    present = {key.lower(): value for key, value in start.snapshot.table_properties.items()}
-    to_set = {key: value for key, value in wanted.items() if present.get(key.lower()) != value}
-    to_unset = [key for key in unwanted if key.lower() in present]
-    taken = {key.lower() for key in to_unset}
-    kept = {key: value for key, value in start.snapshot.table_properties.items() if key.lower() not in taken}
+    present = {_known_as(key): value for key, value in start.snapshot.table_properties.items()}
+    to_set = {key: value for key, value in _checked(wanted).items() if present.get(_known_as(key)) != value}
+    to_unset = [key for key in unwanted if _known_as(key) in present]
+    gone = {_known_as(key) for key in (*to_unset, *to_set)}
+    kept = {
+        key: value for key, value in start.snapshot.table_properties.items() if _known_as(key) not in gone
+    }
     afterwards = replace(start.snapshot, table_properties={**kept, **to_set})
     retention_of(afterwards.table_properties)
-    lost = lost_to_cleanup(task, afterwards) if _reaches(to_set, to_unset) else ()
+    lost = check_commit(task, "properties", afterwards) if to_set or to_unset else ()
+    if any(key in to_set for key in _TOGETHER):  # Delta compares the two only as far as it is given them
+        to_set |= {key: kept[key] for key in _TOGETHER if key in kept}
     statements: list[str] = []
     if to_set:
         statements.append(f"SET TBLPROPERTIES ({property_list(to_set)})")
     if to_unset:
         statements.append(f"UNSET TBLPROPERTIES ({', '.join(map(sql_text, to_unset))})")
-    if statements and not task.dry_run:
-        task.guard.check("properties", task.uri, lost)
     words = ", ".join([*(f"{key} = {to_set[key]}" for key in to_set), *(f"no {key}" for key in to_unset)])
-    settings = {_ANY_PROPERTY: "true"} if _FILE_SIZE in to_set else {}
+    settings: dict[str, str] = {}
+    if _FILE_SIZE in to_set:
+        _check_others(task, to_set)
+        settings[_ANY_PROPERTY] = "true"
     done = _end(start, "properties", statements, words, settings)
     return replace(done, lost=lost)
 
@@ -100,16 +110,18 @@ def enable_features(task: UpkeepTask, features: Sequence[str]) -> UpkeepReceipt:
         MutationRefused: the table cannot have it.
     """
     start = _begin(task)
-    present = {key.lower(): value for key, value in start.snapshot.table_properties.items()}
+    present = {_known_as(key): value for key, value in start.snapshot.table_properties.items()}
     known = {each.lower() for each in (*start.snapshot.reader_features, *start.snapshot.writer_features)}
     wanted = {
         key: value
         for key, value in feature_properties(task.session, features).items()
-        if present.get(key.lower()) != value and key.lower().removeprefix("delta.feature.") not in known
+        if not _is_on(key, value, present.get(_known_as(key)))
+        and key.lower().removeprefix("delta.feature.") not in known
     }
+    lost = check_commit(task, "features", start.snapshot) if wanted else ()
     statements = [f"SET TBLPROPERTIES ({property_list(wanted)})"] if wanted else []
     words = ", ".join(f"{key} = {value}" for key, value in wanted.items())
-    return _end(start, "features", statements, words, {})
+    return replace(_end(start, "features", statements, words, {}), lost=lost)
 
 
 def alter_constraints(
@@ -129,11 +141,16 @@ def alter_constraints(
     start = _begin(task)
     present = {each.name.lower(): each.expression for each in table_constraints(start.snapshot)}
     new = {key: text for key, text in added.items() if present.get(key.lower()) != text}
+    for each in dropped:  # before anything is added: two changes are two commits
+        if each.lower() not in present or each.lower().startswith(_NOT_NULL):
+            path = str(local_path_of(task.uri))
+            raise MutationRefused(path=path, kind="constraints", detail=f"it has no CHECK named '{each}'")
     _check_new(start, new)
+    lost = check_commit(task, "constraints", start.snapshot) if new or dropped else ()
     statements = [f"ADD CONSTRAINT {key} CHECK ({text}\n)" for key, text in new.items()]
     statements += [f"DROP CONSTRAINT {quoted(each)}" for each in dropped]
     words = ", ".join([*(f"{key}: {text}" for key, text in new.items()), *(f"no {each}" for each in dropped)])
-    return _end(start, "constraints", statements, words, {})
+    return replace(_end(start, "constraints", statements, words, {}), lost=lost)
 
 
 def _check_key(key: str) -> None:
@@ -145,10 +162,31 @@ def _check_key(key: str) -> None:
         raise InvalidSetting(key=key, value="given", expected="another key: Headwater keeps these itself")
 
 
-def _reaches(to_set: Mapping[str, str], to_unset: Sequence[str]) -> bool:
-    """Whether any of these properties decides how far back the table can be read."""
-    deciding = {key.lower() for key in RETENTION_PROPERTIES}
-    return any(key.lower() in deciding for key in (*to_set, *to_unset))
+def _known_as(key: str) -> str:
+    """The form under which two keys are one: Delta's own are compared without regard to case."""
+    return key.lower() if key.lower().startswith(_DELTAS) else key
+
+
+def _checked(wanted: Mapping[str, str]) -> dict[str, str]:
+    """The properties with a file size, if there is one, in bytes."""
+    found = dict(wanted)
+    if _FILE_SIZE in found:
+        text = found[_FILE_SIZE]
+        found[_FILE_SIZE] = str(size(_FILE_SIZE, int(text) if text.isdigit() else text))
+    return found
+
+
+def _check_others(task: UpkeepTask, wanted: Mapping[str, str]) -> None:
+    """Raises MutationRefused for a key that Delta does not know: with a file size it would take any."""
+    others = {key: value for key, value in wanted.items() if key != _FILE_SIZE}
+    with upkeep_errors("properties", task.uri):
+        jvm = task.session.jvm
+        jvm.org.apache.spark.sql.delta.DeltaConfigs.validateConfigurations(jvm.PythonUtils.toScalaMap(others))
+
+
+def _is_on(key: str, value: str, present: str | None) -> bool:
+    """Whether a feature's property is as it should be; any mapping of columns is one."""
+    return present not in {None, "none"} if key == _MAPPING else present == value
 
 
 def _check_new(start: _Altering, new: Mapping[str, str]) -> None:

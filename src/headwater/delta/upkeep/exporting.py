@@ -13,14 +13,14 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from headwater.delta.digests import compute_content, find_content
 from headwater.delta.failures import loading_errors
 from headwater.delta.head import read_head
 from headwater.delta.history import commit_time
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
-from headwater.delta.upkeep.holds import vector_path
+from headwater.delta.upkeep.holds import is_elsewhere, vector_path
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.errors import DataFileMissing, MutationRefused, RowsDiffer, TargetNotEmpty, WriteFailed
 from headwater.runtime import local_path_of
@@ -109,7 +109,7 @@ def _copies(pin: TablePin, adds: list[dict[str, Any]]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for at, add in enumerate(adds):
         place = unquote(str(add["path"]))
-        if urlsplit(str(add["path"])).scheme or place.startswith("/"):
+        if is_elsewhere(str(add["path"])):
             source = Path("/" + place.partition(":")[2].lstrip("/") if ":" in place else place)
             place = f"{at:08}-{source.name}"
             add["path"] = quote(place)
@@ -123,6 +123,9 @@ def _copies(pin: TablePin, adds: list[dict[str, Any]]) -> dict[str, Path]:
         elif vector.get("storageType") == "p":
             detail = "its deletion vectors belong to the table that it is a clone of"
             raise MutationRefused(path=str(root), kind="export", detail=detail)
+    for source in found.values():
+        if not source.is_file():
+            raise DataFileMissing(path=str(root), file=source.name)
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame
 
@@ -34,7 +34,7 @@ _BASE85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!
 _UUID_LENGTH = 20
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
     """A version that must stay readable; with `starting_version`, the changes from there to it as well.
 
@@ -52,7 +52,7 @@ class Hold:
         return f"version {self.pin.version}{changes} ({shown}{more})"
 
 
-@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
     """A hold that could not be read any more, and of how many files that it needs it would be robbed."""
 
@@ -96,7 +96,8 @@ def merged_holds(holds: Iterable[Hold]) -> tuple[Hold, ...]:
     holders: dict[Hold, set[str]] = {}
     for each in holds:
         holders.setdefault(replace(each, holders=()), set()).update(each.holders)
-    return tuple(sorted(replace(each, holders=tuple(sorted(names))) for each, names in holders.items()))
+    found = [replace(each, holders=tuple(sorted(names))) for each, names in holders.items()]
+    return tuple(sorted(found, key=lambda each: (each.pin, str(each.starting_version), each.holders)))
 
 
 def needed_files(session: RunSession, hold: Hold) -> frozenset[str]:
@@ -161,11 +162,17 @@ def _is_a_change(kind: str, action: Mapping[str, Any]) -> bool:
 
 def _files_of(action: Mapping[str, Any]) -> list[str]:
     """A data file and its deletion vector; what lies outside the table's folder is nobody's to take."""
-    found = [unquote(str(action["path"]))]
+    path = str(action["path"])
+    found = [] if is_elsewhere(path) else [unquote(path)]
     vector: Mapping[str, Any] = action.get("deletionVector") or {}
     if vector.get("storageType") == "u":
         found.append(vector_path(str(vector["pathOrInlineDv"])))
     return found
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether a file that a log names lies outside the table's folder: a clone's files do."""
+    return bool(urlsplit(path).scheme) or path.startswith("/")
 
 
 def vector_path(place: str) -> str:

@@ -127,6 +127,17 @@ def lost_to_cleanup(task: UpkeepTask, afterwards: SnapshotInfo) -> tuple[Loss, .
     return _lost_before(holds, first_kept(files, (task.now_ms - kept.log_ms) // _DAY * _DAY))
 
 
+def check_commit(task: UpkeepTask, operation: Operation, afterwards: SnapshotInfo) -> tuple[Loss, ...]:
+    """What a commit may cost that is about to be made; raises PinsAtRisk unless that is nothing or forced.
+
+    A dry run raises nothing.
+    """
+    lost = lost_to_cleanup(task, afterwards)
+    if not task.dry_run:
+        task.guard.check(operation, task.uri, lost)
+    return lost
+
+
 def commits_since_checkpoint(files: LogFiles) -> int:
     """How many commits a load of the newest version reads one by one."""
     last = max((each.version for each in files.checkpoints if each.is_complete), default=-1)

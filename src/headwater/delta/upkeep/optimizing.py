@@ -5,20 +5,23 @@ The rows stay; readers of older versions keep the older files. Not here: when it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
-from headwater.delta.files import list_files
+from headwater.delta.files import list_files, open_rows
 from headwater.delta.layout import path_of
 from headwater.delta.settling import clustering_of, java_texts
 from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
+from headwater.delta.upkeep.log import check_commit
 from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
-from headwater.errors import PolicyRefused
+from headwater.errors import InvalidSetting, PolicyRefused
+from headwater.given import size
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ _SMALLEST = "spark.databricks.delta.optimize.minFileSize"
 _FILE_SIZE = "delta.targetFileSize"
 # Delta's own, where neither the caller nor the table says anything.
 USUAL_FILE_SIZE = 1 << 30
+# Delta's own: the share of deleted rows from which on it rewrites a file.
+_HOLES = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +72,11 @@ def optimize_table(task: UpkeepTask, chosen: Optimizing | None = None) -> Upkeep
     snapshot = describe_pin(session, pin)
     clustering = clustering_of(session, uri, snapshot)
     _check(chosen, uri, clustering)
-    size = file_size_of(snapshot, chosen.target_file_size)
+    wanted = file_size_of(snapshot, chosen.target_file_size)
+    lost = check_commit(task, "optimize", snapshot)
     if task.dry_run:
-        return _planned(session, pin, chosen, before, size, clustering)
-    settings = {_LARGEST: str(size), _SMALLEST: str(size)}
+        return replace(_planned(task, pin, chosen, before, wanted, clustering), lost=lost)
+    settings = {_LARGEST: str(wanted), _SMALLEST: str(wanted // 2)}
     with upkeep_errors("optimize", uri), noted_session(session, task.note, settings) as own:
         told = _optimize(own, uri, chosen, snapshot)
     newest, after = table_state(task)
@@ -91,20 +97,29 @@ def optimize_table(task: UpkeepTask, chosen: Optimizing | None = None) -> Upkeep
         before=before,
         after=after,
         metrics=tuple(metrics.items()),
+        lost=() if is_same else lost,
     )
 
 
 def file_size_of(snapshot: SnapshotInfo, wanted: int | None = None) -> int:
     """About how many bytes a file of a table should have: as wanted, as it says itself, or as Delta does."""
     said = snapshot.table_properties.get(_FILE_SIZE, "")
-    return wanted or (int(said) if said.isdigit() else 0) or USUAL_FILE_SIZE
+    try:
+        return wanted or size(_FILE_SIZE, int(said) if said.isdigit() else said)
+    except InvalidSetting:  # nobody has said anything, or something that only others understand
+        return USUAL_FILE_SIZE
 
 
-def small_files(files: tuple[DataFile, ...], size: int) -> list[DataFile]:
-    """The files that compacting would take: less than half of what they should be, and not alone."""
-    small = [each for each in files if each.size < size // 2 or each.deleted_rows]
-    folders = [tuple(each.partition.items()) for each in small]
-    return [each for each in small if folders.count(tuple(each.partition.items())) > 1 or each.deleted_rows]
+def small_files(files: tuple[DataFile, ...], wanted: int) -> list[DataFile]:
+    """The files that compacting takes: less than half as large as wanted and not alone, or full of holes."""
+    found = [each for each in files if each.size < wanted // 2 or _has_holes(each)]
+    folders = Counter(tuple(each.partition.items()) for each in found)
+    return [each for each in found if folders[tuple(each.partition.items())] > 1 or _has_holes(each)]
+
+
+def _has_holes(file: DataFile) -> bool:
+    """Whether deletion vectors take so much out of a file that Delta rewrites it for that alone."""
+    return file.deleted_rows > _HOLES * ((file.rows or 0) + file.deleted_rows)
 
 
 def _check(chosen: Optimizing, uri: str, clustering: tuple[str, ...]) -> None:
@@ -116,6 +131,14 @@ def _check(chosen: Optimizing, uri: str, clustering: tuple[str, ...]) -> None:
             value=", ".join(chosen.zorder_by),
             complaint=f"it is clustered by {', '.join(clustering)}",
             remedy="Optimize it without zorder_by: its own clustering is used.",
+        )
+    if chosen.full and chosen.where:
+        raise PolicyRefused(
+            path=path,
+            key="full",
+            value="true",
+            complaint=f"a condition was given too: {chosen.where}",
+            remedy="Leave one of the two out.",
         )
     if chosen.full and not clustering:
         raise PolicyRefused(
@@ -143,15 +166,19 @@ def _optimize(own: RunSession, uri: str, chosen: Optimizing, snapshot: SnapshotI
 
 
 def _planned(
-    session: RunSession,
+    task: UpkeepTask,
     pin: TablePin,
     chosen: Optimizing,
     before: TableState,
-    size: int,
+    wanted: int,
     clustering: tuple[str, ...],
 ) -> UpkeepReceipt:
-    files = list_files(session, pin)
-    taken = list(files) if chosen.zorder_by or clustering else small_files(files, size)
+    with upkeep_errors("optimize", pin.uri):  # what could not be done is not planned
+        rows = open_rows(task.session, pin)
+        rows.select(*(path_of(each, rows.columns) for each in chosen.zorder_by))
+        rows.where(chosen.where or "true")
+    files = list_files(task.session, pin)
+    taken = list(files) if chosen.zorder_by or clustering else small_files(files, wanted)
     nothing = not taken
     how = " by its clustering" if clustering else " along a z-order curve" if chosen.zorder_by else ""
     where = f" where {chosen.where}" if chosen.where else ""

@@ -14,7 +14,7 @@ from headwater.delta.history import commit_time
 from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Hold, needed_files
-from headwater.delta.upkeep.log import lost_to_cleanup
+from headwater.delta.upkeep.log import check_commit
 from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import retention_of
@@ -45,13 +45,12 @@ def restore_table(task: UpkeepTask, wanted: TablePin) -> UpkeepReceipt:
         )
     _check_age(task, pin, wanted)
     _check_files(session, wanted)
-    lost = lost_to_cleanup(task, describe_pin(session, wanted))
+    lost = check_commit(task, "restore", describe_pin(session, wanted))
     there = {each.path for each in list_files(session, pin)}
     wanted_files = {each.path for each in list_files(session, wanted)}
     counts = {"files_restored": len(wanted_files - there), "files_removed": len(there - wanted_files)}
     after = before
     if not task.dry_run:
-        task.guard.check("restore", uri, lost)
         path = str(local_path_of(uri)).replace("`", "``")
         with upkeep_errors("restore", uri), noted_session(session, task.note) as own:
             own.spark.sql(f"RESTORE TABLE delta.`{path}` TO VERSION AS OF {version}").collect()

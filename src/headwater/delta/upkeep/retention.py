@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 DELETED_FILES = "delta.deletedFileRetentionDuration"
 LOG = "delta.logRetentionDuration"
 CLEANS_LOG = "delta.enableExpiredLogCleanup"
-RETENTION_PROPERTIES = (DELETED_FILES, LOG, CLEANS_LOG)
 # Delta's own, for a table that says nothing.
 _DEFAULTS = {DELETED_FILES: "interval 1 week", LOG: "interval 30 days"}
 _HOUR = 3_600_000

@@ -17,6 +17,7 @@ from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Loss, held_log, lost_files
+from headwater.delta.upkeep.log import lost_to_cleanup
 from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import retention_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from headwater.delta.upkeep.task import UpkeepTask
     from headwater.runtime import RunSession
 
+_LOGGING = "spark.databricks.delta.vacuum.logging.enabled"
 _INVENTORY = "headwater_inventory"
 _ROWS = "array<struct<path: string, length: bigint, isDir: boolean, modificationTime: bigint>>"
 _SETTINGS = {
@@ -54,9 +56,13 @@ def vacuum_table(task: UpkeepTask, retention_hours: float | None = None) -> Upke
     """
     session, uri, guard, dry_run = task.session, task.uri, task.guard, task.dry_run
     pin, before = table_state(task)
-    kept = retention_of(describe_pin(session, pin).table_properties)
+    snapshot = describe_pin(session, pin)
+    kept = retention_of(snapshot.table_properties)
     hours = kept.deleted_files_hours if retention_hours is None else retention_hours
-    with upkeep_errors("vacuum", uri), noted_session(session, task.note, _SETTINGS) as own:
+    # Delta may clean the log with a commit; where that would cost something, none is made.
+    silent = {_LOGGING: "false"} if lost_to_cleanup(task, snapshot) else {}
+    settings = {**_SETTINGS, **silent}
+    with upkeep_errors("vacuum", uri), noted_session(session, task.note, settings) as own:
         listed = _candidates(own, uri, hours)
         _, holds = held_log(uri, guard)
         robbed = lost_files(session, holds, listed)
