@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import conformance
 import pytest
 
 if TYPE_CHECKING:
@@ -20,19 +19,6 @@ SAME = """
     UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL
     UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL
 """
-
-
-def loaded() -> Any:
-    spec = importlib.util.spec_from_file_location("conformance", ROOT / "scripts" / "conformance.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-conformance = loaded()
 
 
 def line_about(session: RunSession, folder: Path, sql: str, expected: str) -> str:
