@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from writers import PLAIN, Writer
 
 from headwater.delta import (
     CommitNote,
@@ -101,3 +104,23 @@ def session(runtime: SessionRuntime) -> Iterator[RunSession]:
 def table(session: RunSession, tmp_path: Path) -> Table:
     """A table that is not there yet."""
     return Table(session, tmp_path / "a b%é")
+
+
+CopyTable = Callable[["Path"], "Path"]
+
+
+@pytest.fixture(scope="session")
+def writer() -> Iterator[Writer]:
+    """A process that writes, and may not pass over permissions, even if root runs the tests."""
+    plain = Writer(PLAIN)
+    yield plain.ready()
+    plain.close()
+
+
+@pytest.fixture(scope="session")
+def copy_six(writer: Writer, tmp_path_factory: pytest.TempPathFactory) -> CopyTable:
+    """Makes a table at version 0, of the mutation `zero`, with the rows (0, 0) to (5, 0)."""
+    made = tmp_path_factory.mktemp("six") / "table"
+    rows = [[key, 0] for key in range(6)]
+    writer.ask("append", uri=made.as_uri(), mutation_id="zero", base_version=-1, rows=rows)
+    return lambda place: shutil.copytree(made, place)

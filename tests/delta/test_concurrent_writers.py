@@ -5,34 +5,24 @@ Both stand in the middle of their transactions, held by gates, before either com
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from writers import Gate, Writer, WriterHere
 
 from headwater.delta import note_of, read_head, read_history
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
 
-    from writers import Writer
+    from tests.delta.conftest import CopyTable
 
+    from headwater.runtime import SessionRuntime
 
-def loaded() -> Any:
-    spec = importlib.util.spec_from_file_location("writers", Path(__file__).with_name("writers.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-writers = loaded()
 Command = dict[str, Any]
 SIX = [[key, 0] for key in range(6)]
+Led = Writer | WriterHere
 PATIENT = {"backoff_seconds": 0.01}
 PROTOCOL = "ProtocolChanged"
 
@@ -40,7 +30,7 @@ PROTOCOL = "ProtocolChanged"
 class Table:
     """A table with the rows of SIX at version 0, and the two who write it."""
 
-    def __init__(self, folder: Path, one: Writer, other: Writer) -> None:
+    def __init__(self, folder: Path, one: Led, other: Led) -> None:
         self.folder, self.one, self.other = folder, one, other
         self.path = folder / "table"
         self.uri = self.path.as_uri()
@@ -48,13 +38,9 @@ class Table:
     def base(self) -> int:
         return read_head(self.uri).version if self.path.exists() else -1
 
-    def create(self) -> Table:
-        self.one.ask("append", uri=self.uri, mutation_id="zero", base_version=-1, rows=SIX)
-        return self
-
-    def held(self, writer: Writer, command: Command) -> tuple[Command, Any]:
+    def held(self, writer: Led, command: Command) -> tuple[Command, Gate]:
         """Sends a mutation and returns when its transaction has read the table and waits for rows."""
-        gate = writers.Gate(self.folder / f"gate {command['mutation_id']}")
+        gate = Gate(self.folder / f"gate {command['mutation_id']}")
         sent: Command = {"policy": PATIENT, **command, "uri": self.uri, "base_version": self.base()}
         writer.send(**sent, gate=gate.path)
         return sent, gate
@@ -94,26 +80,23 @@ class Table:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Writer, Writer]]:
-    both = writers.Writer(), writers.Writer()
-    for each in both:  # the first write of a process takes seconds; let them take theirs side by side
-        uri = tmp_path_factory.mktemp("warm").as_uri()
-        each.send("append", uri=uri, mutation_id="warm", base_version=-1, rows=SIX)
-    for each in both:
-        assert each.ready().answer()["outcome"] == "committed"
-    yield both
-    for each in both:
-        each.close()
+def pair(runtime: SessionRuntime, writer: Writer) -> Generator[tuple[WriterHere, Writer]]:
+    """One who writes in this process, and one in another."""
+    assert runtime
+    here = WriterHere()
+    yield here, writer
+    here.close()
 
 
 @pytest.fixture
-def empty(pair: tuple[Writer, Writer], tmp_path: Path) -> Table:
+def empty(pair: tuple[WriterHere, Writer], tmp_path: Path) -> Table:
     return Table(tmp_path, *pair)
 
 
 @pytest.fixture
-def table(empty: Table) -> Table:
-    return empty.create()
+def table(empty: Table, copy_six: CopyTable) -> Table:
+    copy_six(empty.path)
+    return empty
 
 
 def append(mutation_id: str, *rows: list[int], **more: Any) -> Command:

@@ -5,55 +5,37 @@ A limit on the size of files stands for the full disk: to the writer either is a
 
 from __future__ import annotations
 
-import importlib.util
 import resource
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from writers import Gate, Writer
 
 from headwater.delta import note_of, read_head, read_history
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from pathlib import Path
 
-    from writers import Writer
+    from tests.delta.conftest import CopyTable
 
-
-def loaded() -> Any:
-    spec = importlib.util.spec_from_file_location("writers", Path(__file__).with_name("writers.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-writers = loaded()
 Command = dict[str, Any]
 SIX = [[key, 0] for key in range(6)]
 LONG = "m" * 6000  # makes a commit that is longer than its data
 
 
-@pytest.fixture(scope="module")
-def writer() -> Generator[Writer]:
-    """One who may not pass over permissions, even if root runs the tests."""
-    plain = writers.Writer(writers.PLAIN)
-    yield plain.ready()
-    plain.close()
+@pytest.fixture
+def six(copy_six: CopyTable, tmp_path: Path) -> Path:
+    return copy_six(tmp_path / "table")
 
 
 class Fault:
     """A mutation that waits in the middle of its transaction while something happens to its table."""
 
-    def __init__(self, writer: Writer, folder: Path, command: Command) -> None:
-        self.writer, self.path = writer, folder / "table"
+    def __init__(self, writer: Writer, table: Path, command: Command) -> None:
+        self.writer, self.path = writer, table
         self.sent: Command = {**command, "uri": self.path.as_uri(), "base_version": 0}
-        writer.ask("append", uri=self.path.as_uri(), mutation_id="zero", base_version=-1, rows=SIX)
         self.before = read_head(self.path.as_uri())
-        self.gate = writers.Gate(folder / "gate")
+        self.gate = Gate(table.with_name("gate"))
         writer.send(**self.sent, gate=self.gate.path)
         self.gate.wait_reached()
 
@@ -79,9 +61,9 @@ class Fault:
 
 @pytest.mark.parametrize(("mutation_id", "room"), [("m", 100), (LONG, 4000)], ids=["data", "log"])
 def test_a_disk_that_is_full_leaves_the_table_as_it_was(
-    writer: Writer, tmp_path: Path, mutation_id: str, room: int
+    writer: Writer, six: Path, mutation_id: str, room: int
 ) -> None:
-    fault = Fault(writer, tmp_path, {"do": "append", "mutation_id": mutation_id, "rows": [[9, 9]]})
+    fault = Fault(writer, six, {"do": "append", "mutation_id": mutation_id, "rows": [[9, 9]]})
     _, most = resource.prlimit(writer.pids[1], resource.RLIMIT_FSIZE)
     resource.prlimit(writer.pids[1], resource.RLIMIT_FSIZE, (room, most))
     try:
@@ -94,10 +76,8 @@ def test_a_disk_that_is_full_leaves_the_table_as_it_was(
 
 
 @pytest.mark.parametrize("folder", [".", "_delta_log"], ids=["data", "log"])
-def test_a_permission_that_is_gone_leaves_the_table_as_it_was(
-    writer: Writer, tmp_path: Path, folder: str
-) -> None:
-    fault = Fault(writer, tmp_path, {"do": "delete", "mutation_id": "m", "where": "k = 1"})
+def test_a_permission_that_is_gone_leaves_the_table_as_it_was(writer: Writer, six: Path, folder: str) -> None:
+    fault = Fault(writer, six, {"do": "delete", "mutation_id": "m", "where": "k = 1"})
     (fault.path / folder).chmod(0o500)
     try:
         error = fault.error()

@@ -2,8 +2,9 @@
 
 Run by path, it opens one Spark application and then obeys the lines of stdin, each a command in JSON, with
 one line of JSON on stdout for each. Loaded by a test or a script, it gives `Writer`, which starts such a
-process. A command with a `gate` waits in the middle of its transaction, when Delta has read the table and
-asks for the rows, until the gate is opened: so two transactions overlap because they must, not by luck.
+process, and `WriterHere`, which obeys in this one. A command with a `gate` waits in the middle of its
+transaction, when Delta has read the table and asks for the rows, until the gate is opened: so two
+transactions overlap because they must, not by luck.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -43,7 +44,7 @@ from headwater.policies import write_policy_of
 from headwater.runtime import ENGINE_EXCEPTIONS, RuntimeProfile, close_runtime, open_runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from headwater.delta import Mutation, Receipt
     from headwater.runtime import RunSession
@@ -154,6 +155,39 @@ class Writer:
         self._lines.put(b"")
 
 
+class WriterHere:
+    """A writer in this process and over its Spark, on a thread of its own; led like a `Writer`."""
+
+    def __init__(self) -> None:
+        self._commands: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._thread = threading.Thread(target=self._obey, daemon=True)
+        self._thread.start()
+
+    def send(self, do: str, **command: Any) -> None:
+        """Gives a command and does not wait for it."""
+        self._commands.put({"do": do, **command})
+
+    def answer(self) -> dict[str, Any]:
+        """The answer to the first command that has none yet; raises queue.Empty if there is none in time."""
+        return self._answers.get(timeout=PATIENCE)
+
+    def ask(self, do: str, **command: Any) -> dict[str, Any]:
+        """Gives a command and waits for its answer."""
+        self.send(do, **command)
+        return self.answer()
+
+    def close(self) -> None:
+        """Lets its thread end."""
+        self._commands.put(None)
+        self._thread.join()
+
+    def _obey(self) -> None:
+        with writing_session() as session:
+            while (command := self._commands.get()) is not None:
+                self._answers.put(answer_to(session, command))
+
+
 class Gate:
     """A place in a plan where rows wait until it is opened."""
 
@@ -182,14 +216,23 @@ def wait_for(is_so: Callable[[], bool], otherwise: str) -> None:
 # --- the process ---------------------------------------------------------------------------------------
 
 
-def passes(gate: str, _key: int) -> bool:
-    """Lets a row through once the gate is open: a function for plans, so it stands by itself."""
-    Path(gate, _REACHED).touch()
-    for _ in range(6000):
-        if Path(gate, _OPEN).exists():
-            return True
-        time.sleep(0.01)
-    raise TimeoutError(gate)
+@contextmanager
+def writing_session() -> Generator[RunSession]:
+    """A session whose plans may call `passes(gate, key)`, which lets a row through once the gate is open."""
+    reached, opened = _REACHED, _OPEN
+
+    # Made in here, it goes to Python's workers as it is: they could not import this module.
+    def passes(gate: str, _key: int) -> bool:
+        Path(gate, reached).touch()
+        for _ in range(6000):
+            if Path(gate, opened).exists():
+                return True
+            time.sleep(0.01)
+        raise TimeoutError(gate)
+
+    with open_runtime(PROFILE).checkout() as session:
+        session.spark.udf.register("passes", passes, "boolean")
+        yield session
 
 
 def mutation_of(command: dict[str, Any]) -> Mutation:
@@ -301,9 +344,7 @@ def main() -> None:
     """Obeys until stdin ends."""
     if PLAIN in sys.argv:
         become_plain()
-    runtime = open_runtime(PROFILE)
-    with runtime.checkout() as session:
-        session.spark.udf.register("passes", passes, "boolean")
+    with writing_session() as session:
         say({"jvm": int(session.jvm.java.lang.ProcessHandle.current().pid())})
         for line in sys.stdin:
             say(answer_to(session, json.loads(line)))
