@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,8 @@ settings.load_profile("house")
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "orders"
 TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+# Compiling a plan takes longer than running it over a handful of rows.
+INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,6 +62,14 @@ def clock() -> FixedClock:
 
 @pytest.fixture(scope="session")
 def runtime() -> Generator[SessionRuntime]:
+    """The application of all tests, whose sessions do not compile plans unless they are told to.
+
+    Commands that tests run in processes of their own compile, as everywhere.
+    """
+    with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
+        defaults = session.jvm_session.sharedState().conf()
+        for key, value in INTERPRETED.items():
+            defaults.set(key, value)
     yield open_runtime(TEST_PROFILE)
     close_runtime()
 

@@ -21,7 +21,6 @@ from headwater.delta import (
     read_head,
     read_pinned,
 )
-from headwater.runtime import RuntimeProfile, open_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.runtime import RunSession, SessionRuntime
+    from headwater.runtime import RunSession
 
 
 @dataclass
@@ -82,22 +81,6 @@ class Table:
         return self.session.spark.sql(
             text if text.upper().startswith("SELECT") else f"SELECT * FROM VALUES {text}"
         )
-
-
-# Compiling a plan takes longer than running it over a handful of rows.
-QUICK = RuntimeProfile(
-    master="local[2]",
-    driver_memory="1g",
-    spark=(("spark.sql.codegen.factoryMode", "NO_CODEGEN"), ("spark.sql.codegen.wholeStage", "false")),
-)
-
-
-@pytest.fixture
-def session(runtime: SessionRuntime) -> Iterator[RunSession]:
-    """A session of the tests' one Spark application that does not compile plans."""
-    assert runtime
-    with open_runtime(QUICK).checkout() as lent:
-        yield lent
 
 
 @pytest.fixture

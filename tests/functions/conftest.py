@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 def spark(runtime: SessionRuntime) -> Generator[SparkSession]:
     """A session with the catalogue in it; properties cannot have one per example."""
     with runtime.checkout() as lent:
+        # What compiled plans give is what users see; the other tests' sessions interpret them.
+        lent.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+        lent.spark.conf.set("spark.sql.codegen.wholeStage", "true")
         yield lent.spark
 
 

@@ -36,7 +36,7 @@ def twice(number: ColumnOrName) -> Column:
 
 
 def tables_of(session: RunSession) -> list[str]:
-    return sorted(table.name for table in session.spark.catalog.listTables())
+    return sorted(row["tableName"] for row in session.spark.sql("SHOW TABLES").collect())
 
 
 def test_a_session_has_the_profiles_settings(session: RunSession) -> None:
