@@ -30,6 +30,18 @@ TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Runs the whole suite in two processes, each file in one of them; a part of it stays in this one.
+
+    A test of Spark keeps a core and a half busy, so two of them fill a small machine.
+    """
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if is_whole and not hasattr(config, "workerinput") and config.getoption("numprocesses", 0) is None:
+        config.option.numprocesses = 2
+        config.option.dist = "loadfile"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "runtime" in getattr(item, "fixturenames", ()):
