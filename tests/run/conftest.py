@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
     from headwater.runtime import SessionRuntime
 
-# Compiling a plan takes longer than running it over a handful of rows.
 TOML = """[project]
 name = "small"
 
 [profiles.local]
 master = "local[2]"
 driver_memory = "1g"
-spark = {"spark.sql.codegen.factoryMode" = "NO_CODEGEN", "spark.sql.codegen.wholeStage" = "false"}
 """
 VIEWS = """
 import headwater

@@ -139,7 +139,7 @@ def test_one_table_by_its_path_has_the_usual_policy_and_an_unknown_name_is_refus
     with pytest.raises(UnknownDataset) as caught:
         maintain_request(headwater.open(folder, profile="local"))
     assert caught.value.origin is not None
-    assert caught.value.origin.line == 8
+    assert caught.value.origin.line == 7
     assert "totals" in caught.value.next_step
 
 
