@@ -57,6 +57,7 @@ def test_false_means_never(key: str) -> None:
         ("vacuum_every", "soon"),
         ("vacuum_every", 7),
         ("retain", "1 year"),
+        ("retain", "0 days"),
         ("cleanup_log", "yes"),
         ("zorder_by", ["a", "A"]),
         ("target_file_size", "1"),

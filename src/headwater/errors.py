@@ -74,7 +74,7 @@
     │   ├── MutationRefused           HW-DELTA-034  a change that Delta does not make to this table
     │   ├── RowsUnusable              HW-DELTA-035  rows to be written that Spark cannot take
     │   ├── PinsAtRisk                HW-DELTA-036  upkeep would take what a recorded run still needs
-    │   └── RetentionTooShort         HW-DELTA-037  a vacuum of files that the table promises to keep
+    │   └── RetentionTooShort         HW-DELTA-037  less time than the table promises to keep its past
     ├── QueryError                    a query is refused, or cannot be answered
     │   ├── NotReadOnly               HW-QUERY-001  it would do more than read the project's names
     │   ├── NotBuilt                  HW-QUERY-002  the project has no run yet
@@ -997,15 +997,16 @@ class PinsAtRisk(DeltaError):
 
 @dataclass(kw_only=True, eq=False)
 class RetentionTooShort(DeltaError):
-    """A vacuum of files that a table promises to keep: running readers and writers may still use them."""
+    """Less time than a table promises to keep its past: running readers and writers may still use it."""
 
     code: ClassVar[str] = "HW-DELTA-037"
-    says: ClassVar[str] = "{path} keeps replaced files for {kept} hours, and {hours} were asked for"
+    says: ClassVar[str] = "{path} keeps {what} for {kept} hours, and {hours} were asked for"
     advises: ClassVar[str] = (
-        "Nothing was done. Shorten delta.deletedFileRetentionDuration if that is meant, "
-        "or give --force-unsafe REASON while nobody else uses the table."
+        "Nothing was done. Shorten the table's property if that is meant, or give --force-unsafe REASON "
+        "while nobody else uses the table."
     )
     path: str
+    what: str
     hours: str
     kept: str
 

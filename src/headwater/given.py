@@ -102,6 +102,6 @@ def hours(key: str, value: object) -> int:
     168
     """
     found = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
+    if found is None or not int(found[1]):
         raise InvalidSetting(key=key, value=repr(value), expected="a duration such as '7 days'")
     return int(found[1]) * _HOURS[found[2].lower()]

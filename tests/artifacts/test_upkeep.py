@@ -66,7 +66,8 @@ def test_one_that_failed_says_why_and_one_that_had_nothing_to_do_is_forgotten(tm
 
 
 def test_secrets_among_the_options_are_struck_out(tmp_path: Path) -> None:
-    commit_upkeep(tmp_path, upkeep_record(NOTE, "t", "now", {"api.token": "hush", "other": "seen"}))
+    inner = {"wanted": {"my.password": "hush"}}
+    commit_upkeep(tmp_path, upkeep_record(NOTE, "t", "now", {"api.token": "hush", "other": "seen", **inner}))
     text = next((tmp_path / "_headwater" / "upkeep").iterdir()).read_text()
     assert "hush" not in text
     assert "seen" in text
@@ -74,6 +75,8 @@ def test_secrets_among_the_options_are_struck_out(tmp_path: Path) -> None:
 
 def test_a_record_that_is_none_is_a_typed_error(tmp_path: Path) -> None:
     path = commit_upkeep(tmp_path, upkeep_record(NOTE, "t", "now", {}))
+    path.with_name(".draft.json").write_bytes(b"{")  # of somebody who was killed
+    assert len(read_upkeep(tmp_path)) == 1
     path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(RecordUnreadable):
         read_upkeep(tmp_path)

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 Run = Callable[..., "Finished"]
 RunMany = Callable[..., dict[str, "Finished"]]
 UPKEEP = "optimize vacuum restore export checkpoint cleanup-log features properties constraints maintain"
-HELPS: list[tuple[str, ...]] = [(), ("build",), ("query",), ("init",), ("doctor",), ("functions",)]
-HELPS += [("table", each) for each in UPKEEP.split()]
+HELPS = [
+    *((), ("build",), ("query",), ("init",), ("doctor",), ("functions",)),
+    *(("table", each) for each in UPKEEP.split()),
+]
 WRONG = {
     "an option": (("build", "--nope"), "No such option"),
     "a command": (("biuld",), "No such command"),

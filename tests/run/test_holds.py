@@ -9,7 +9,7 @@ import pytest
 
 import headwater
 from headwater.artifacts import read_manifests
-from headwater.delta import read_head
+from headwater.delta import Guard, list_log, read_head
 from headwater.errors import ManifestUnreadable
 from headwater.run import holds_on
 from headwater.runtime import StorageProfile
@@ -71,6 +71,27 @@ def test_a_run_whose_folder_is_gone_needs_nothing_and_a_table_of_nobody_neither(
     assert holds_on((tmp_path / "elsewhere").as_uri(), StorageProfile()) == ()
 
 
+def test_runs_of_the_usual_warehouse_count_whichever_one_is_open(folder: Path, tmp_path: Path) -> None:
+    before = held(folder, "lake/events")
+    project = headwater.open(folder, profile="local", warehouse=tmp_path / "elsewhere")
+    found = holds_on((folder / "lake" / "events").as_uri(), StorageProfile(), project)
+    assert {(each.pin.version, each.starting_version) for each in found} == set(before)
+    graph = folder / ".headwater" / "graph"
+    graph.mkdir()
+    (folder / ".headwater" / "runs").rename(graph / "runs")
+    assert held(folder, "lake/events") == before
+
+
+def test_a_window_that_lost_its_beginning_leaves_its_end_held(folder: Path) -> None:
+    lake = folder / "lake" / "events"
+    found = holds_on(lake.as_uri(), StorageProfile(), headwater.open(folder, profile="local"))
+    guard = Guard(holds=found)
+    assert {each.pin.version for each in guard.readable(list_log(lake.as_uri()))} == {1, 3}
+    windows = [each for each in found if each.starting_version is not None]
+    plain = [each for each in found if each.starting_version is None]
+    assert {each.pin for each in windows} == {each.pin for each in plain}
+
+
 def test_a_run_that_did_nothing_holds_nothing_more(folder: Path) -> None:
     before = held(folder, "lake/events")
     assert build(folder).status == "unchanged"
@@ -82,3 +103,7 @@ def test_a_record_that_cannot_be_read_is_no_leave_to_take_anything(folder: Path)
     manifest.write_text("{")
     with pytest.raises(ManifestUnreadable):
         held(folder, "lake/events")
+    project = headwater.open(folder, profile="local")
+    uri = (folder / "lake" / "events").as_uri()
+    others = holds_on(uri, StorageProfile(), project, pass_over=True)
+    assert {each.pin.version for each in others} == {3}

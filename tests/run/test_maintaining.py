@@ -10,7 +10,7 @@ import pytest
 import headwater
 from headwater.artifacts import read_upkeep
 from headwater.delta import read_head, snapshot_info
-from headwater.errors import UnknownDataset
+from headwater.errors import NotADeltaTable, UnknownSetting
 from headwater.run import UpkeepRequest, locate_table, maintain, maintain_request
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def say(folder: Path, text: str) -> None:
 
 def maintained(folder: Path, *, dry_run: bool = False) -> dict[tuple[str, str], Maintained]:
     request = maintain_request(headwater.open(folder, profile="local"), dry_run=dry_run)
-    return {(each.table, each.due.wanted.operation): each for each in maintain(request)}
+    found = maintain(request)
+    return {(each.table, each.due.wanted.operation if each.due else ""): each for each in found}
 
 
 def aged(place: Path, days: float) -> None:
@@ -84,7 +85,7 @@ def test_a_source_is_kept_only_if_it_is_named_and_each_rule_says_why(
         ("events", "checkpoint"),
         ("events", "vacuum"),
     ]
-    reasons = {operation: each.due.reason for (_, operation), each in planned.items()}
+    reasons = {operation: each.due.reason for (_, operation), each in planned.items() if each.due}
     assert reasons["properties"] == (
         "versions are to stay readable for 90 days, and it keeps replaced files for 7"
     )
@@ -100,7 +101,7 @@ def test_a_source_is_kept_only_if_it_is_named_and_each_rule_says_why(
     assert properties["delta.deletedFileRetentionDuration"] == "interval 90 days"
     records = read_upkeep(lake)
     assert [each.operation for each in records] == ["properties", "optimize", "checkpoint", "vacuum"]
-    assert all(each.reason == done["events", each.operation].due.reason for each in records)
+    assert [each.reason for each in records] == [each.due.reason for each in done.values() if each.due]
     assert maintained(folder) == {}  # also no vacuum, though the last one found nothing to delete
     assert build(folder).status == "unchanged"
 
@@ -109,21 +110,25 @@ def test_clustering_is_due_after_so_many_commits_that_changed_rows(folder: Path)
     say(folder, NEVER)
     say(folder, "[maintenance.events]\nzorder_by = 'id'\ncluster_after_commits = 3\n")
     done = maintained(folder)
-    reason = done["events", "optimize"].due.reason
-    assert reason == "4 commits changed rows since it was clustered by id; the limit is 3"
+    due = done["events", "optimize"].due
+    assert due
+    assert due.reason == "4 commits changed rows since it was clustered by id; the limit is 3"
     assert maintained(folder) == {}
 
 
-def test_old_commits_and_files_go_but_for_what_runs_need(folder: Path) -> None:
+def test_old_commits_and_files_go_but_for_what_runs_need(folder: Path, session: RunSession) -> None:
     say(folder, NEVER)
-    say(folder, "[maintenance.totals]\ncleanup_log = true\nvacuum_every = '7 days'\nretain = '10 days'\n")
+    say(folder, "[maintenance.totals]\ncleanup_log = true\nvacuum_every = '7 days'\n")
     place = folder / ".headwater" / "tables" / "totals"
+    session.spark.sql(
+        f"ALTER TABLE delta.`{place}` SET TBLPROPERTIES ('delta.logRetentionDuration' = 'interval 10 days', "
+        "'delta.deletedFileRetentionDuration' = 'interval 10 days')"
+    )
     aged(place, 30)
     before = sorted(place.rglob("*.parquet"))
     done = maintained(folder)
-    assert [operation for _, operation in done] == ["properties", "vacuum", "cleanup-log"]
+    assert [operation for _, operation in done] == ["vacuum", "cleanup-log"]
     assert {key[1]: each.done.receipt.outcome for key, each in done.items() if each.done} == {
-        "properties": "done",
         "vacuum": "unchanged",
         "cleanup-log": "unchanged",
     }
@@ -134,19 +139,43 @@ def test_one_table_by_its_path_has_the_usual_policy_and_an_unknown_name_is_refus
     project = headwater.open(folder, profile="local")
     located = locate_table(str(folder / "lake" / "events"))
     request = UpkeepRequest(table=located, profile=project.profile, dry_run=True)
-    assert [each.due.wanted.operation for each in maintain(maintain_request(request))] == ["properties"]
+    found = maintain(maintain_request(request))
+    assert [each.due.wanted.operation for each in found if each.due] == ["properties"]
     say(folder, "[maintenance.totalz]\nretain = '1 day'\n")
-    with pytest.raises(UnknownDataset) as caught:
+    with pytest.raises(UnknownSetting) as caught:
         maintain_request(headwater.open(folder, profile="local"))
     assert caught.value.origin is not None
     assert caught.value.origin.line == 7
     assert "totals" in caught.value.next_step
 
 
+def test_what_a_table_keeps_longer_is_left_and_only_what_lacks_is_widened(
+    folder: Path, session: RunSession
+) -> None:
+    place = folder / ".headwater" / "tables" / "totals"
+    session.spark.sql(
+        f"ALTER TABLE delta.`{place}` SET TBLPROPERTIES ('delta.logRetentionDuration' = 'interval 900 days', "
+        "'delta.deletedFileRetentionDuration' = 'interval 800 days')"
+    )
+    assert maintained(folder) == {}
+    session.spark.sql(f"ALTER TABLE delta.`{place}` UNSET TBLPROPERTIES ('delta.enableExpiredLogCleanup')")
+    (due,) = maintained(folder).values()
+    assert due.due
+    assert due.due.reason.endswith("and whoever writes to it may clean its log")
+    properties = snapshot_info(session, place.as_uri()).table_properties
+    assert properties == {
+        "delta.deletedFileRetentionDuration": "interval 800 days",
+        "delta.enableExpiredLogCleanup": "false",
+        "delta.logRetentionDuration": "interval 900 days",
+    }
+
+
 def test_what_fails_is_told_and_the_others_go_on(folder: Path) -> None:
+    (folder / ".headwater" / "tables" / "broken").mkdir()
     say(folder, NEVER)
     say(folder, "[maintenance.events]\nzorder_by = 'nope'\ncluster_after_commits = 1\n")
     say(folder, "[maintenance.totals]\ncheckpoint_after_commits = 1\n")
     done = maintained(folder)
     assert done["events", "optimize"].error is not None
     assert done["totals", "checkpoint"].error is None
+    assert isinstance(done["broken", ""].error, NotADeltaTable)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater.artifacts import FileRecord, Manifest, PinRecord, SourceRecord
 from headwater.clock import SystemClock
+from headwater.datasets import ReadOptions
 from headwater.delta import CommitNote, LatestVersions
 from headwater.errors import NotADeltaTable, RemoteRefused
 from headwater.origin import Origin
@@ -62,6 +64,25 @@ def test_a_source_is_pinned_once(tmp_path: Path) -> None:
     write_commit(tmp_path / "t", 1)
     assert found.pinned(source("delta", "t")) is first
     assert pins(tmp_path).pinned(source("delta", "t")).pin != first.pin
+
+
+def test_a_source_that_was_only_rearranged_is_what_it_was_unless_its_files_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    write_commit(tmp_path / "t", 0)
+    plain, by_file = source("delta", "t"), replace(source("delta", "t"), read=ReadOptions(file_column="f"))
+    before = [pins(tmp_path).pinned(each).identity for each in (plain, by_file)]
+    actions = [
+        {"commitInfo": {"timestamp": 2, "operation": "OPTIMIZE"}},
+        {"remove": {"path": "a", "dataChange": False}},
+        {"add": {"path": "b", "dataChange": False}},
+    ]
+    commit = tmp_path / "t" / "_delta_log" / f"{1:020}.json"
+    commit.write_text("\n".join(json.dumps(each) for each in actions))
+    after = [pins(tmp_path).pinned(each) for each in (plain, by_file)]
+    assert [each.pin.version for each in after if each.pin] == [1, 1]
+    assert after[0].identity == before[0]
+    assert after[1].identity != before[1]
 
 
 def test_a_missing_source_names_its_definition(tmp_path: Path) -> None:

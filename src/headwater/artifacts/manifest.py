@@ -163,8 +163,8 @@ def read_manifest(path: Path) -> Manifest:
         raise ManifestUnreadable(path=str(path), detail=str(error)) from error
 
 
-def read_manifests(warehouse: Path) -> Iterator[Manifest]:
-    """Every run of a warehouse that came to an end, oldest first.
+def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Manifest]:
+    """Every run of a warehouse that came to an end, oldest first; `pass_over` those that cannot be read.
 
     Raises:
         ManifestUnreadable: one of them cannot be read.
@@ -172,8 +172,13 @@ def read_manifests(warehouse: Path) -> Iterator[Manifest]:
     runs = warehouse / "runs"
     for run in sorted(each.name for each in runs.iterdir()) if runs.is_dir() else ():
         path = runs / run / "manifest.json"
-        if path.is_file():
+        if not path.is_file():
+            continue
+        try:
             yield read_manifest(path)
+        except ManifestUnreadable:
+            if not pass_over:
+                raise
 
 
 def last_manifest(warehouse: Path) -> Manifest | None:

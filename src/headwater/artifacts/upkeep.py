@@ -7,12 +7,12 @@ operation's commits say of it, which goes with the log.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
 from headwater.artifacts.records import decode_record, encode_record
-from headwater.errors import WarehouseNotWritable
+from headwater.errors import RecordUnreadable, WarehouseNotWritable
 from headwater.runtime import redacted
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ class UpkeepRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 def upkeep_record(note: UpkeepNote, table: str, started_at: str, options: dict[str, Any]) -> UpkeepRecord:
     """The record of an operation that is about to begin; secrets among its options are struck out."""
-    texts = {key: value for key, value in options.items() if isinstance(value, str)}
     return UpkeepRecord(
         upkeep_id=note.upkeep_id,
         operation=note.operation,
@@ -78,8 +77,18 @@ def upkeep_record(note: UpkeepNote, table: str, started_at: str, options: dict[s
         reason=note.reason,
         forced=note.forced,
         started_at=started_at,
-        options={**options, **dict(redacted(tuple(texts.items())))},
+        options=_without_secrets(options),
     )
+
+
+def _without_secrets(options: dict[str, Any]) -> dict[str, Any]:
+    texts = {key: value for key, value in options.items() if isinstance(value, str)}
+    inner = {
+        key: _without_secrets(cast("dict[str, Any]", value))
+        for key, value in options.items()
+        if isinstance(value, dict)
+    }
+    return {**options, **dict(redacted(tuple(texts.items()))), **inner}
 
 
 def ended_record(
@@ -141,7 +150,16 @@ def read_upkeep(table: Path) -> tuple[UpkeepRecord, ...]:
     """
     folder = table.joinpath(*_FOLDER)
     paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    return tuple(decode_record(UpkeepRecord, path.read_bytes()) for path in paths)
+    # A leading dot is a draft of somebody who was killed.
+    return tuple(_read(path) for path in paths if not path.name.startswith("."))
+
+
+def _read(path: Path) -> UpkeepRecord:
+    try:
+        return decode_record(UpkeepRecord, path.read_bytes())
+    except OSError as error:
+        detail = f"{path}: {error.strerror or error}"
+        raise RecordUnreadable(kind=UpkeepRecord.__name__, form="json", detail=detail) from error
 
 
 def _state(state: TableState) -> StateRecord:

@@ -60,8 +60,8 @@ def maintained_document(found: tuple[Maintained, ...], *, dry_run: bool) -> dict
     for each in found:
         action: dict[str, Any] = {
             "table": each.table,
-            "operation": each.due.wanted.operation,
-            "reason": each.due.reason,
+            "operation": each.due.wanted.operation if each.due else None,
+            "reason": each.due.reason if each.due else None,
             "status": "failed" if each.done is None else each.done.receipt.outcome,
         }
         if each.done is not None:
@@ -103,7 +103,8 @@ def show_maintained(
     console = Console(no_color=no_color or None, highlight=False)
     for each in found:
         console.print(Text(printable(_maintained_line(each))), soft_wrap=True)
-        console.print(Text(printable(f"  because {each.due.reason}")), soft_wrap=True)
+        if each.due:
+            console.print(Text(printable(f"  because {each.due.reason}")), soft_wrap=True)
     if not found:
         console.print("Nothing is due.")
 
@@ -124,15 +125,11 @@ def receipt_lines(name: str, receipt: UpkeepReceipt) -> list[str]:
 
 
 def _maintained_line(each: Maintained) -> str:
-    if each.error is not None:
-        return f"{each.table}: {each.due.wanted.operation} failed: {each.error}"
-    outcome = each.done.receipt if each.done else None
+    what = f"{each.table}: {each.due.wanted.operation}" if each.due else each.table
+    if each.done is None:
+        return f"{what} failed: {each.error}"
     words = {"done": "done", "unchanged": "nothing to do", "planned": "due"}
-    return (
-        f"{each.table}: {each.due.wanted.operation} {words[outcome.outcome]}: {outcome.summary}"
-        if outcome
-        else each.table
-    )
+    return f"{what} {words[each.done.receipt.outcome]}: {each.done.receipt.summary}"
 
 
 def _state(state: TableState) -> str:

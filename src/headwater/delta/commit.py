@@ -25,6 +25,7 @@ from headwater.delta.preparing import PreparedWrite, prepare_write, violation_of
 from headwater.delta.receipt import Attempt, Outcome, Protocol, Receipt
 from headwater.delta.settling import clustering_of, finish_table
 from headwater.delta.snapshot import describe_pin, open_snapshot
+from headwater.delta.upkeep.content import keeps_rows
 from headwater.digest import digest_of
 from headwater.errors import CommitConflict, HeadwaterError
 from headwater.policies import WritePolicy
@@ -186,13 +187,14 @@ def _met(
 def _check_base(mutation: Mutation, head: LogHead | None, origin: Origin | None) -> None:
     """Raises CommitConflict for an exact mutation whose base is no longer the newest version.
 
-    What the mutation itself committed to prepare the table does not count.
+    What the mutation itself committed to prepare the table does not count, nor what only rearranged it.
     """
     if not mutation.exact:
         return
     version = head.version if head else -1
     while head is not None and head.version > mutation.base_version:
-        if not is_step(head.user_metadata, "prepare", mutation.note.mutation_id):
+        is_ours = is_step(head.user_metadata, "prepare", mutation.note.mutation_id)
+        if not is_ours and not keeps_rows(mutation.uri, head.version):
             break
         head = find_commit(mutation.uri, head.version - 1) if head.version else None
     if (head.version if head else -1) != mutation.base_version:

@@ -8,6 +8,8 @@ Not here: how each operation goes.
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,7 +32,7 @@ from headwater.delta import (
     retention_properties,
     small_files,
 )
-from headwater.errors import HeadwaterError, UnknownDataset
+from headwater.errors import HeadwaterError, RecordUnreadable, UnknownSetting
 from headwater.names import near_hint
 from headwater.pipeline import EVERY_TABLE
 from headwater.run.outcome import Listener, Progress, ignore_progress
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession, RuntimeProfile
 
 _HOUR = 3_600_000
+_FILES_KEPT = "delta.deletedFileRetentionDuration"
+_LOG_KEPT = "delta.logRetentionDuration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +74,13 @@ class Due:
 
 @dataclass(frozen=True, kw_only=True)
 class Maintained:
-    """One operation on one table: why, and what came of it, or the error that ended it."""
+    """One operation on one table: why, and what came of it, or the error that ended it.
+
+    Without `due`, the error came up before it was known what is due.
+    """
 
     table: str
-    due: Due
+    due: Due | None
     done: UpkeepDone | None = None
     error: HeadwaterError | None = None
 
@@ -94,22 +101,21 @@ def maintain_request(
     Of a project, those are the tables in its warehouse and the sources that `[maintenance]` names.
 
     Raises:
-        UnknownDataset: `[maintenance]` names something that the project does not have.
+        UnknownSetting: `[maintenance]` names something that the project does not have.
     """
     if isinstance(over, UpkeepRequest):
-        policy = over.project.config.upkeep_of(over.table.name) if over.project else UpkeepPolicy()
-        return MaintainRequest(profile=over.profile, requests=((over, policy),))
+        return MaintainRequest(profile=over.profile, requests=((over, _policy_of(over)),))
     config, known = over.config, tables_of(over)
     for name in config.maintenance:
         if name != EVERY_TABLE and name not in known:
             origin = config.origin_of("maintenance", name)
-            names = tuple(sorted(each.name for each in known.values()))
-            raise UnknownDataset(name=name, known=names, hint=near_hint(name, names), origin=origin)
-    tables = str(over.warehouse.table_path("").resolve())
+            hint = near_hint(name, known) or "It names no table that a run has made or read. "
+            raise UnknownSetting(key=name, where="[maintenance]", hint=hint, origin=origin)
+    tables = over.warehouse.table_path("").resolve()
     chosen = [
         each
         for name, each in sorted(known.items())
-        if name in config.maintenance or str(local_path_of(each.uri)).startswith(tables)
+        if name in config.maintenance or local_path_of(each.uri).is_relative_to(tables)
     ]
     requests = [
         UpkeepRequest(table=each, profile=over.profile, project=over, reason=reason, dry_run=dry_run)
@@ -117,6 +123,16 @@ def maintain_request(
     ]
     pairs = tuple((each, config.upkeep_of(each.table.name)) for each in requests)
     return MaintainRequest(profile=over.profile, requests=pairs)
+
+
+def _policy_of(request: UpkeepRequest) -> UpkeepPolicy:
+    """The policy of a name that the project has for a table, best one that it speaks of; or the usual."""
+    if request.project is None:
+        return UpkeepPolicy()
+    config, located = request.project.config, tables_of(request.project)
+    names = [name for name, each in located.items() if each.uri == request.table.uri]
+    said = [name for name in names if name in config.maintenance]
+    return config.upkeep_of((said or names)[0]) if names else UpkeepPolicy()
 
 
 def maintain(
@@ -128,8 +144,8 @@ def maintain(
     """
     found: list[Maintained] = []
     now = clock or SystemClock()
-    for request, _ in wanted.requests:
-        read_head(request.table.uri)
+    if len(wanted.requests) == 1:
+        read_head(wanted.requests[0][0].table.uri)  # without Spark: most mistakes are in the name
     with opened(wanted.profile, listen) as session:
         for at, (request, policy) in enumerate(wanted.requests):
             name = request.table.name
@@ -143,7 +159,12 @@ def _maintained(
 ) -> Iterator[Maintained]:
     name = request.table.name
     now_ms = int(clock.now().timestamp() * 1000)
-    for due in due_for(session, request, policy, now_ms):
+    try:
+        every = due_for(session, request, policy, now_ms)
+    except HeadwaterError as error:
+        yield Maintained(table=name, due=None, error=error)
+        return
+    for due in every:
         asked = replace(request, reason="; ".join(filter(None, (due.reason, request.reason))))
         try:
             done = keep_table_in(session, asked, due.wanted, listen, clock)
@@ -162,7 +183,7 @@ def due_for(session: RunSession, request: UpkeepRequest, policy: UpkeepPolicy, n
         _retaining(policy, snapshot),
         _rearranging(session, policy, pin, snapshot),
         _checkpointing(policy, uri),
-        _vacuuming(policy, uri, now_ms),
+        _vacuuming(policy, uri, snapshot, now_ms),
         _cleaning(policy, uri, snapshot, now_ms),
     ]
     return [each for each in found if each is not None]
@@ -171,16 +192,28 @@ def due_for(session: RunSession, request: UpkeepRequest, policy: UpkeepPolicy, n
 def _retaining(policy: UpkeepPolicy, snapshot: SnapshotInfo) -> Due | None:
     if policy.retain_hours is None:
         return None
-    wanted = retention_properties(policy.retain_hours)
-    present = retention_of(snapshot.table_properties)
-    if present == retention_of(wanted):
+    wanted, present = retention_properties(policy.retain_hours), retention_of(snapshot.table_properties)
+    asked, days = retention_of(wanted), policy.retain_hours / 24
+    if present.deleted_files_ms < asked.deleted_files_ms:
+        kept = f"it keeps replaced files for {present.deleted_files_hours / 24:g}"
+    elif present.log_ms < asked.log_ms:
+        kept = f"it keeps its log for {present.log_hours / 24:g}"
+    elif present.cleans_log:
+        kept = "whoever writes to it may clean its log"
+    else:
         return None
-    days = policy.retain_hours / 24
-    kept = present.deleted_files_hours / 24
-    reason = f"versions are to stay readable for {days:g} days, and it keeps replaced files for {kept:g}"
-    if present.deleted_files_ms == retention_of(wanted).deleted_files_ms:
-        reason = f"versions are to stay readable for {days:g} days, and its log is not kept so long"
+    # A table that keeps more is left to keep it: somebody has said so.
+    longer = max(policy.retain_hours, math.ceil(present.deleted_files_hours), math.ceil(present.log_hours))
+    wanted |= {key: value for key, value in retention_properties(longer).items() if key == _LOG_KEPT}
+    if present.deleted_files_ms > asked.deleted_files_ms:
+        del wanted[_FILES_KEPT]
+    reason = f"versions are to stay readable for {days:g} days, and {kept}"
     return Due(wanted=Properties(wanted=tuple(wanted.items())), reason=reason)
+
+
+def _kept_hours(policy: UpkeepPolicy, said: float) -> float:
+    """How long something is kept, whether or not the table says so yet: what a step before was to see to."""
+    return max(policy.retain_hours or 0, said)
 
 
 def _rearranging(
@@ -221,36 +254,37 @@ def _checkpointing(policy: UpkeepPolicy, uri: str) -> Due | None:
     return Due(wanted=Checkpoint(), reason=reason)
 
 
-def _vacuuming(policy: UpkeepPolicy, uri: str, now_ms: int) -> Due | None:
+def _vacuuming(policy: UpkeepPolicy, uri: str, snapshot: SnapshotInfo, now_ms: int) -> Due | None:
     every = policy.vacuum_every_hours
     if every is None:
         return None
     ended, first = last_vacuumed(uri)
     # With nothing to delete there is no commit that says so, but a record.
-    looked = [
-        milliseconds_of(each.finished_at)
-        for each in read_upkeep(local_path_of(uri))
-        if each.operation == "vacuum" and each.status == "done" and each.finished_at
-    ]
+    looked: list[int] = []
+    with suppress(RecordUnreadable):  # a date is all that is wanted of it
+        looked += [
+            milliseconds_of(each.finished_at)
+            for each in read_upkeep(local_path_of(uri))
+            if each.operation == "vacuum" and each.status == "done" and each.finished_at
+        ]
     times: list[int] = looked if ended is None else [*looked, ended]
     last = max(times, default=None)
     hours = (now_ms - (first if last is None else last)) / _HOUR
     if hours < every:
         return None
     words = "it was vacuumed" if last is not None else "its first commit was made, and it was never vacuumed"
-    return Due(wanted=Vacuum(), reason=f"{hours / 24:.1f} days ago {words}; the limit is {every / 24:g}")
+    kept = _kept_hours(policy, retention_of(snapshot.table_properties).deleted_files_hours)
+    reason = f"{hours / 24:.1f} days ago {words}; the limit is {every / 24:g}"
+    return Due(wanted=Vacuum(retention_hours=kept), reason=reason)
 
 
 def _cleaning(policy: UpkeepPolicy, uri: str, snapshot: SnapshotInfo, now_ms: int) -> Due | None:
     if not policy.cleanup_log:
         return None
-    hours = policy.retain_hours
-    said = snapshot.table_properties if hours is None else retention_properties(hours)
-    files, kept = list_log(uri), retention_of(said).log_ms
-    first, oldest = first_kept(files, now_ms - kept), files.commits[0][0]
+    hours = _kept_hours(policy, retention_of(snapshot.table_properties).log_hours)
+    files = list_log(uri)
+    first, oldest = first_kept(files, now_ms - int(hours * _HOUR)), files.commits[0][0]
     if first <= oldest:
         return None
-    reason = (
-        f"the commits of {first - oldest} versions are older than the {kept / _HOUR / 24:g} days it keeps"
-    )
-    return Due(wanted=CleanLog(), reason=reason)
+    reason = f"the commits of {first - oldest} versions are older than the {hours / 24:g} days it keeps"
+    return Due(wanted=CleanLog(retention_hours=hours), reason=reason)

@@ -120,7 +120,9 @@ class SourcePins:
                 return self._pin_made(spec)
             case "delta":
                 pin = self._latest.pin(spec.name, self.uri_of(spec), spec.read)
-                return PinnedSource(spec=spec, pin=pin, rows=rows_made_by(pin))
+                # What is asked of particular files is another thing after they were rearranged.
+                by_file = spec.read.files is not None or spec.read.file_column is not None
+                return PinnedSource(spec=spec, pin=pin, rows=None if by_file else rows_made_by(pin))
             case "changes":
                 return self._pin_changes(spec)
 

@@ -10,7 +10,7 @@ Not here: when a policy asks; see `maintaining`.
 from __future__ import annotations
 
 import getpass
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -36,7 +36,7 @@ from headwater.delta import (
     restore_table,
     vacuum_table,
 )
-from headwater.errors import ManifestUnreadable
+from headwater.errors import WarehouseNotWritable
 from headwater.run.holds import holds_on
 from headwater.run.outcome import Listener, Progress, ignore_progress
 from headwater.run.sessions import LazySession
@@ -155,13 +155,9 @@ class UpkeepRequest:
     dry_run: bool = False
 
     def holds(self) -> tuple[Hold, ...]:
-        """What recorded runs need of the table; what one that cannot be read needs is nobody's guess."""
-        try:
-            return holds_on(self.table.uri, self.profile.storage, self.project)
-        except ManifestUnreadable:
-            if self.force_unsafe is None:
-                raise
-            return ()
+        """What recorded runs need of the table; one that cannot be read is passed over only by force."""
+        is_forced = self.force_unsafe is not None
+        return holds_on(self.table.uri, self.profile.storage, self.project, pass_over=is_forced)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,12 +226,18 @@ def keep_table_in(
     if request.dry_run:
         return UpkeepDone(receipt=_do(task, wanted, listen), note=note)
     record = upkeep_record(note, table.name, clock.now().isoformat(), _options(wanted))
-    commit_upkeep(folder, record)
+    try:
+        commit_upkeep(folder, record)
+    except WarehouseNotWritable:
+        if not isinstance(wanted, Export):
+            raise
+        return UpkeepDone(receipt=_do(task, wanted, listen), note=note)  # the copy's commit has the note
     try:
         receipt = _do(task, wanted, listen)
     except BaseException as error:
         stopped = error if isinstance(error, Exception) else RuntimeError("it was stopped")
-        commit_upkeep(folder, ended_record(record, clock.now().isoformat(), None, stopped))
+        with suppress(WarehouseNotWritable):
+            commit_upkeep(folder, ended_record(record, clock.now().isoformat(), None, stopped))
         raise
     if receipt.outcome == "unchanged" and wanted.operation != "vacuum":  # a policy asks when it last looked
         forget_upkeep(folder, record)

@@ -3,8 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from headwater.delta import (
+    Overwrite,
     alter_properties,
+    commit_mutation,
     find_content,
     keep_content,
     newest_with_same_rows,
@@ -12,6 +16,7 @@ from headwater.delta import (
 )
 from headwater.delta.content import NO_ROWS
 from headwater.delta.upkeep.content import carry_content
+from headwater.errors import CommitConflict
 
 if TYPE_CHECKING:
     from tests.delta.upkeep.conftest import Keep
@@ -31,6 +36,24 @@ def test_files_that_anybody_rearranged_hold_the_rows_of_before(keep: Keep) -> No
     assert newest_with_same_rows(keep.pin(3)) == keep.pin(3)
     gone = replace(keep.pin(4), digest="of a table that was there before")
     assert newest_with_same_rows(gone) == gone
+
+
+def test_who_only_says_that_nothing_changes_is_not_believed(keep: Keep) -> None:
+    keep.lived()
+    few = keep.table.session.spark.sql("SELECT * FROM VALUES (1) AS t(id)")
+    before = keep.pin(5)
+    few.write.format("delta").mode("overwrite").option("dataChange", "false").option(
+        "overwriteSchema", "true"
+    ).save(str(keep.table.path))
+    assert rows_made_by(keep.pin()) == keep.pin(6)
+    assert newest_with_same_rows(before) == before
+
+
+def test_a_commit_that_cannot_be_read_is_as_far_as_one_looks(keep: Keep) -> None:
+    keep.lived()
+    newest = keep.pin(5)
+    (keep.table.path / "_delta_log" / f"{4:020}.json").write_text("{")
+    assert rows_made_by(newest) == newest
 
 
 def test_properties_leave_rows_alone_if_they_were_set_here(keep: Keep) -> None:
@@ -63,3 +86,15 @@ def test_a_digest_goes_with_the_rows_and_no_further(keep: Keep) -> None:
     keep_content(keep.pin(4), NO_ROWS)
     carry_content(keep.pin(4), keep.pin(5))
     assert find_content(keep.pin(5)) == NO_ROWS
+
+
+def test_a_write_that_must_follow_a_version_may_follow_what_was_made_of_its_files(keep: Keep) -> None:
+    keep.lived()
+    table = keep.table
+    meant = table.meant(Overwrite, exact=True, base_version=4, schema_mode="overwrite")
+    assert table.version == 5  # OPTIMIZE
+    receipt = commit_mutation(table.session, meant, table.values("(1) AS t(id)"))
+    assert (receipt.outcome, receipt.version) == ("committed", 6)
+    late = table.meant(Overwrite, exact=True, base_version=4, schema_mode="overwrite")
+    with pytest.raises(CommitConflict):
+        commit_mutation(table.session, late, table.values("(2) AS t(id)"))

@@ -18,7 +18,14 @@ from headwater.delta import (
 )
 from headwater.delta.content import NO_ROWS
 from headwater.delta.upkeep.holds import needed_files
-from headwater.errors import DataFileMissing, MutationRefused, RowsDiffer, TargetNotEmpty, WriteFailed
+from headwater.errors import (
+    DataFileMissing,
+    InvalidSetting,
+    MutationRefused,
+    RowsDiffer,
+    TargetNotEmpty,
+    WriteFailed,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,6 +130,8 @@ def test_what_cannot_be_copied_leaves_nothing_behind(keep: Keep, tmp_path: Path)
     with pytest.raises(WriteFailed):
         export_snapshot(keep.task("export"), keep.pin(0), target / "mine" / "copy")
     assert sorted(target.iterdir()) == [target / "mine"]
+    with pytest.raises(InvalidSetting):  # the next vacuum would take it
+        export_snapshot(keep.task("export"), keep.pin(0), keep.table.path / "copy")
 
 
 def test_a_copy_of_a_clone_has_the_files_of_both(keep: Keep, tmp_path: Path) -> None:

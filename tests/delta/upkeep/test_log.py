@@ -21,9 +21,10 @@ from headwater.delta import (
     vacuum_table,
 )
 from headwater.delta.history import commit_time
-from headwater.delta.log_files import log_folder
+from headwater.delta.log_files import check_readable, log_folder
 from headwater.delta.snapshot import forget_log, open_log
-from headwater.errors import MutationRefused, PinsAtRisk, VersionNotFound
+from headwater.delta.upkeep.log import files_before
+from headwater.errors import MutationRefused, PinsAtRisk, RetentionTooShort, VersionNotFound
 
 if TYPE_CHECKING:
     from tests.delta.upkeep.conftest import Keep
@@ -122,7 +123,7 @@ def test_a_log_that_lost_the_name_of_its_checkpoint_is_cleaned_all_the_same(keep
     checkpoint_table(keep.task("checkpoint"))
     (log_folder(keep.table.uri) / "_last_checkpoint").unlink()
     seen = keep.seen(keep.hold(5))
-    receipt = clean_log(keep.task("cleanup-log"), 1)
+    receipt = clean_log(keep.task("cleanup-log", forced=True), 1)
     assert (receipt.outcome, keep.commits(), last_checkpoint(keep)) == ("done", [5], 5)
     assert loaded_anew(keep, 5) == seen
     keep.table.sql("INSERT INTO {t} VALUES (7, 'a b')")
@@ -142,7 +143,7 @@ def test_checkpoints_that_a_table_protects_are_left_alone(keep: Keep) -> None:
     enable_features(keep.task("features"), ["checkpointProtection"])
     log = keep.log()
     with pytest.raises(MutationRefused) as caught:
-        clean_log(keep.task("cleanup-log"), 1)
+        clean_log(keep.task("cleanup-log", forced=True), 1)
     assert (caught.value.kind, keep.log()) == ("cleanup-log", log)
 
 
@@ -177,3 +178,24 @@ def test_no_operation_lets_delta_clean_the_log_of_what_is_held(keep: Keep) -> No
     alter_properties(task("properties"), {"delta.enableExpiredLogCleanup": "false"})
     optimize_table(task("optimize"))
     assert keep.seen(hold) == seen
+
+
+def test_wherever_cleaning_stops_what_is_left_is_a_log(keep: Keep) -> None:
+    keep.lived()
+    checkpoint_table(keep.task("checkpoint"))
+    taken = files_before(keep.table.uri, 5)
+    assert len(taken) > 5
+    for each in taken:  # as a process that is killed after each of them
+        each.unlink()
+        check_readable(list_log(keep.table.uri), 5)
+    assert keep.commits() == [5]
+    assert loaded_anew(keep, 5)
+
+
+def test_less_time_than_the_table_keeps_its_log_is_refused(keep: Keep) -> None:
+    keep.lived()
+    keep.age(2)
+    with pytest.raises(RetentionTooShort) as caught:
+        clean_log(keep.task("cleanup-log"), 1)
+    assert caught.value.what == "its log"
+    assert keep.commits()[0] == 0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from headwater.clock import SystemClock
 from headwater.delta import (
+    clean_log,
     find_content,
     keep_content,
     read_commit,
@@ -17,7 +18,7 @@ from headwater.delta import (
     upkeep_note_of,
     vacuum_table,
 )
-from headwater.errors import DataFileMissing, PinsAtRisk, RetentionTooShort
+from headwater.errors import DataFileMissing, InvalidSetting, PinsAtRisk, RetentionTooShort
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +74,7 @@ def test_who_forces_it_is_told_what_was_lost(keep: Keep) -> None:
     planned = vacuum_table(keep.task("vacuum", holds=holds, dry_run=True), 50)
     files = keep.files()
     assert (planned.outcome, planned.before, keep.table.version) == ("planned", planned.after, 5)
-    receipt = vacuum_table(keep.task("vacuum", holds=holds, forced=True, spare=True), 50)
+    receipt = vacuum_table(keep.task("vacuum", holds=holds, forced=True), 50)
     assert receipt.outcome == "done"
     assert receipt.listed == planned.listed
     assert [each.hold for each in receipt.lost] == [each.hold for each in planned.lost] == holds[:2]
@@ -82,6 +83,24 @@ def test_who_forces_it_is_told_what_was_lost(keep: Keep) -> None:
     assert (young.exists(), younger.exists(), keep.content()) == (False, True, content)
     with pytest.raises(DataFileMissing):
         keep.content(1)
+
+
+def test_who_forces_the_hours_may_still_spare_what_is_held(keep: Keep) -> None:
+    keep.lived()
+    holds = [keep.hold(1), keep.hold(4, 4)]
+    seen = [keep.seen(each) for each in holds]
+    receipt = vacuum_table(keep.task("vacuum", holds=holds, forced=True, spare=True), 50)
+    assert (receipt.outcome, receipt.lost) == ("done", ())
+    assert [keep.seen(each) for each in holds] == seen
+
+
+def test_hours_that_are_no_time_are_refused(keep: Keep) -> None:
+    keep.lived()
+    for hours in (float("inf"), float("nan"), -1.0):
+        with pytest.raises(InvalidSetting):
+            vacuum_table(keep.task("vacuum"), hours)
+        with pytest.raises(InvalidSetting):
+            clean_log(keep.task("cleanup-log"), hours)
 
 
 def test_fewer_hours_than_the_table_keeps_files_are_refused(keep: Keep) -> None:

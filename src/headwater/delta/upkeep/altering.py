@@ -26,12 +26,12 @@ from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.log import check_commit
-from headwater.delta.upkeep.note import noted_session
+from headwater.delta.upkeep.note import noted_session, sql_name
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import DELETED_FILES, LOG, retention_of
 from headwater.errors import InvalidSetting, MutationRefused
 from headwater.given import size
-from headwater.runtime import local_path_of
+from headwater.runtime import local_path_of, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +75,9 @@ def alter_properties(
     """
     for key in (*wanted, *unwanted):
         _check_key(key)
+    both = {_known_as(key) for key in wanted} & {_known_as(key) for key in unwanted}
+    if both:
+        raise InvalidSetting(key=min(both), value="set and taken back", expected="one of the two")
     start = _begin(task)
     present = {_known_as(key): value for key, value in start.snapshot.table_properties.items()}
     to_set = {key: value for key, value in _checked(wanted).items() if present.get(_known_as(key)) != value}
@@ -93,7 +96,8 @@ def alter_properties(
         statements.append(f"SET TBLPROPERTIES ({property_list(to_set)})")
     if to_unset:
         statements.append(f"UNSET TBLPROPERTIES ({', '.join(map(sql_text, to_unset))})")
-    words = ", ".join([*(f"{key} = {to_set[key]}" for key in to_set), *(f"no {key}" for key in to_unset)])
+    shown = redacted(tuple(to_set.items()))
+    words = ", ".join([*(f"{key} = {value}" for key, value in shown), *(f"no {key}" for key in to_unset)])
     settings: dict[str, str] = {}
     if _FILE_SIZE in to_set:
         _check_others(task, to_set)
@@ -168,8 +172,8 @@ def _known_as(key: str) -> str:
 
 
 def _checked(wanted: Mapping[str, str]) -> dict[str, str]:
-    """The properties with a file size, if there is one, in bytes."""
-    found = dict(wanted)
+    """The properties with a file size, if there is one, in bytes and as others spell it."""
+    found = {_FILE_SIZE if key.lower() == _FILE_SIZE.lower() else key: wanted[key] for key in wanted}
     if _FILE_SIZE in found:
         text = found[_FILE_SIZE]
         found[_FILE_SIZE] = str(size(_FILE_SIZE, int(text) if text.isdigit() else text))
@@ -216,10 +220,9 @@ def _end(
 ) -> UpkeepReceipt:
     task, after, uri = start.task, start.before, start.pin.uri
     if statements and not task.dry_run:
-        path = str(local_path_of(uri)).replace("`", "``")
         with upkeep_errors(operation, uri), noted_session(task.session, task.note, settings) as own:
             for each in statements:
-                own.spark.sql(f"ALTER TABLE delta.`{path}` {each}")
+                own.spark.sql(f"ALTER TABLE {sql_name(uri)} {each}")
         newest, after = table_state(task)
         carry_content(start.pin, newest)
     return UpkeepReceipt(

@@ -1,7 +1,7 @@
 """Which commit made the rows of a version: files may have been rearranged since, and properties set.
 
-A commit leaves the rows alone if every file that it adds or removes says so (Delta's own OPTIMIZE and VACUUM
-do), and if what it says of the table itself was asked for here. Not here: comparing rows.
+A commit leaves the rows alone if it has no files, or is an OPTIMIZE whose files all say so; and if what it
+says of the table itself was asked for here. Not here: comparing rows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from headwater.delta.log_files import commit_path
 from headwater.delta.mutation import note_of
 from headwater.delta.upkeep.note import upkeep_note_of
 from headwater.digest import digest_of_bytes
+from headwater.errors import LogUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from headwater.names import TablePin
 
 _FILES = ("add", "remove")
+# What moves rows between files. Any writer may say that it changes nothing; these are known not to.
+_MOVES_ROWS = frozenset({"OPTIMIZE", "REORG"})
 _CHANGES_ROWS = b'"dataChange":true'
 _SAYS_NOTHING_OF_ROWS = {"commitInfo", "domainMetadata", "checkpointMetadata", "sidecar"}
 _OF_THE_TABLE = {"metaData", "protocol"}
@@ -35,8 +38,13 @@ def rows_made_by(pin: TablePin) -> TablePin:
     """
     found = pin
     for version in range(pin.version, 0, -1):
-        before = find_commit(pin.uri, version - 1)
-        if before is None or not _keeps_rows(pin.uri, version):
+        if not keeps_rows(pin.uri, version):
+            break
+        try:
+            before = find_commit(pin.uri, version - 1)
+        except LogUnreadable:  # older than what is asked about; a read does not need it
+            break
+        if before is None:
             break
         found = before.pin(pin.name)
     return found
@@ -54,7 +62,7 @@ def newest_with_same_rows(pin: TablePin) -> TablePin:
         is_same = False
     while is_same:
         following = find_commit(pin.uri, found.version + 1)
-        if following is None or not _keeps_rows(pin.uri, following.version):
+        if following is None or not keeps_rows(pin.uri, following.version):
             break
         found = following.pin(pin.name)
     return found
@@ -65,17 +73,21 @@ def carry_content(old: TablePin, new: TablePin) -> None:
     known = find_content(old)
     if known is not None and old.version < new.version and find_content(new) is None:
         same = range(old.version + 1, new.version + 1)
-        if all(_keeps_rows(new.uri, version) for version in same):
+        if all(keeps_rows(new.uri, version) for version in same):
             keep_content(new, known)
 
 
-def _keeps_rows(uri: str, version: int) -> bool:
+def keeps_rows(uri: str, version: int) -> bool:
+    """Whether a commit leaves the table's rows as they were; not if it is not there to be asked."""
     try:
         if _CHANGES_ROWS in commit_path(uri, version).read_bytes():
             return False  # nearly every commit; it need not be parsed
     except OSError:
         return False
-    actions = find_actions(uri, version)
+    try:
+        actions = find_actions(uri, version)
+    except LogUnreadable:
+        return False
     if actions is None or _is_a_mutation(actions):
         return False
     return all(_is_harmless(actions, *each) for each in _each(actions))
@@ -89,7 +101,7 @@ def _each(actions: list[dict[str, object]]) -> Iterator[tuple[str, dict[str, obj
 
 def _is_harmless(actions: list[dict[str, object]], kind: str, inside: dict[str, object]) -> bool:
     if kind in _FILES:
-        return inside.get("dataChange") is False
+        return inside.get("dataChange") is False and _operation(actions) in _MOVES_ROWS
     return kind in _SAYS_NOTHING_OF_ROWS or (kind in _OF_THE_TABLE and _is_asked_here(actions))
 
 
@@ -101,6 +113,10 @@ def _is_asked_here(actions: list[dict[str, object]]) -> bool:
 def _is_a_mutation(actions: list[dict[str, object]]) -> bool:
     """Whether a commit is one of ours that writes: its end belongs to it, whatever files that has."""
     return note_of(_metadata(actions)) is not None
+
+
+def _operation(actions: list[dict[str, object]]) -> object:
+    return next((inside.get("operation") for kind, inside in _each(actions) if kind == "commitInfo"), None)
 
 
 def _metadata(actions: list[dict[str, object]]) -> str | None:

@@ -22,7 +22,14 @@ from headwater.delta.history import commit_time
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
 from headwater.delta.upkeep.holds import is_elsewhere, vector_path
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
-from headwater.errors import DataFileMissing, MutationRefused, RowsDiffer, TargetNotEmpty, WriteFailed
+from headwater.errors import (
+    DataFileMissing,
+    InvalidSetting,
+    MutationRefused,
+    RowsDiffer,
+    TargetNotEmpty,
+    WriteFailed,
+)
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -48,16 +55,20 @@ def export_snapshot(
 ) -> UpkeepReceipt:
     """Copies a table at a pin to a folder that is not there yet, and compares the rows of the two.
 
-    The folder appears when the copy is whole; whatever stops it before leaves nothing behind.
+    The folder appears when the copy is whole. A failure before that leaves nothing behind; a process that is
+    killed leaves a folder with a leading dot beside the target.
 
     Raises:
-        TargetNotEmpty: something is there.
+        TargetNotEmpty, InvalidSetting: something is there, or it is inside the table's own folder.
         DataFileMissing: a file of that version is gone.
         RowsDiffer: the copy does not read as the table does.
         WriteFailed: the target cannot be written.
     """
     session, dry_run = task.session, task.dry_run
     _, before = table_state(task)
+    if target.resolve().is_relative_to(local_path_of(pin.uri)):
+        expected = "a folder outside the table: what lies in it and is not its own is vacuumed"
+        raise InvalidSetting(key="target", value=str(target), expected=expected)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise TargetNotEmpty(path=str(target))
     actions = _actions(session, pin)
@@ -164,13 +175,11 @@ def _stage(
         (made / "_delta_log").mkdir()
         (made / "_delta_log" / _FIRST_COMMIT).write_bytes(log)
         made.chmod(0o755)
-    except OSError as error:
+    except BaseException as error:
         if made is not None:
             shutil.rmtree(made, ignore_errors=True)
-        raise WriteFailed(path=str(target), detail=error.strerror or str(error)) from error
-    except BaseException:
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise WriteFailed(path=str(target), detail=error.strerror or str(error)) from error
         raise
     return made
 

@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 from pyspark.sql import DataFrame
 
 from headwater.delta.failures import loading_errors
-from headwater.delta.head import find_actions
+from headwater.delta.head import find_actions, read_commit
 from headwater.delta.log_files import check_readable, list_log
-from headwater.delta.snapshot import check_pin, open_snapshot
-from headwater.errors import DeltaError, PinsAtRisk
+from headwater.delta.snapshot import open_snapshot
+from headwater.errors import PinsAtRisk, RetentionTooShort, VersionNotFound
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """A hold that could not be read any more, and of how many files that it needs it would be robbed."""
+    """A hold that could not be read any more, and of how many files or commits it would be robbed."""
 
     hold: Hold
     files: int
@@ -69,8 +69,8 @@ class Guard:
 
     Args:
         holds: what is needed.
-        spare: leave out what would take something of a hold, and do the rest.
-        forced: do it all the same; the note says why.
+        spare: leave out what would take something of a hold, and do the rest; also if it is forced.
+        forced: do what is refused otherwise; the note says why.
     """
 
     holds: tuple[Hold, ...] = ()
@@ -85,6 +85,12 @@ class Guard:
                 path=str(local_path_of(uri)),
                 lost=tuple(str(each) for each in lost),
             )
+
+    def check_hours(self, uri: str, hours: float, kept: float, what: str) -> None:
+        """Raises RetentionTooShort for fewer hours than the table promises, unless it is forced."""
+        if hours < kept and not self.forced:
+            path = str(local_path_of(uri))
+            raise RetentionTooShort(path=path, what=what, hours=f"{hours:g}", kept=f"{kept:g}")
 
     def readable(self, files: LogFiles) -> tuple[Hold, ...]:
         """The holds that can be loaded now; nothing can take the others any more."""
@@ -120,11 +126,15 @@ def lost_files(session: RunSession, holds: Iterable[Hold], taken: Iterable[str])
 
 
 def _is_loadable(hold: Hold, files: LogFiles) -> bool:
-    """Whether the log still leads to a hold's version, and has each commit of its window."""
+    """Whether the log still leads to a hold's version, and has each commit of its window.
+
+    A commit that is there and cannot be read is no leave to take anything: that is raised.
+    """
     try:
-        check_pin(hold.pin)
+        if read_commit(hold.pin.uri, hold.pin.version).digest != hold.pin.digest:
+            return False
         check_readable(files, hold.pin.version)
-    except DeltaError:
+    except VersionNotFound:
         return False
     there = {version for version, _ in files.commits}
     start = hold.starting_version

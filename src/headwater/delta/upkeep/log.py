@@ -17,7 +17,7 @@ from headwater.delta.snapshot import describe_pin, forget_log, open_log, open_sn
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Loss, held_log
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
-from headwater.delta.upkeep.retention import retention_of
+from headwater.delta.upkeep.retention import check_hours, retention_of
 from headwater.errors import MutationRefused, WriteFailed
 from headwater.runtime import local_path_of
 
@@ -80,17 +80,20 @@ def clean_log(task: UpkeepTask, retention_hours: float | None = None) -> UpkeepR
 
     Raises:
         PinsAtRisk: a version that is needed would go, and nobody spares it or forces it.
+        RetentionTooShort: fewer hours than the table's property, and nobody forces it.
         MutationRefused: the table protects its checkpoints.
     """
+    check_hours(retention_hours)
     uri, guard, dry_run = task.uri, task.guard, task.dry_run
     pin, before = table_state(task)
     snapshot = describe_pin(task.session, pin)
-    kept = retention_of(snapshot.table_properties).log_ms
-    limit = task.now_ms - (kept if retention_hours is None else int(retention_hours * _HOUR))
+    kept = retention_of(snapshot.table_properties).log_hours
+    hours = kept if retention_hours is None else retention_hours
+    limit = task.now_ms - int(hours * _HOUR)
     files, holds = held_log(uri, guard)
     first = first_kept(files, limit)
     lost = _lost_before(holds, first)
-    if guard.spare and not guard.forced and lost:
+    if guard.spare and lost:
         first = min(first_needed(each.hold) for each in lost)
         lost = ()
     taken = files_before(uri, first)
@@ -98,6 +101,7 @@ def clean_log(task: UpkeepTask, retention_hours: float | None = None) -> UpkeepR
     if taken and not dry_run:
         _check_unprotected(snapshot, uri)
         guard.check("cleanup-log", uri, lost)
+        guard.check_hours(uri, hours, kept, "its log")
         _take(task.session, pin, files, first, taken)
         _, after = table_state(task)
     verb = "would be taken" if dry_run else "taken"

@@ -18,7 +18,7 @@ from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.log import check_commit
-from headwater.delta.upkeep.note import noted_session
+from headwater.delta.upkeep.note import noted_session, sql_name
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.errors import InvalidSetting, PolicyRefused
 from headwater.given import size
@@ -36,7 +36,7 @@ _LARGEST = "spark.databricks.delta.optimize.maxFileSize"
 _SMALLEST = "spark.databricks.delta.optimize.minFileSize"
 _FILE_SIZE = "delta.targetFileSize"
 # Delta's own, where neither the caller nor the table says anything.
-USUAL_FILE_SIZE = 1 << 30
+_USUAL_FILE_SIZE = 1 << 30
 # Delta's own: the share of deleted rows from which on it rewrites a file.
 _HOLES = 0.05
 
@@ -107,7 +107,7 @@ def file_size_of(snapshot: SnapshotInfo, wanted: int | None = None) -> int:
     try:
         return wanted or size(_FILE_SIZE, int(said) if said.isdigit() else said)
     except InvalidSetting:  # nobody has said anything, or something that only others understand
-        return USUAL_FILE_SIZE
+        return _USUAL_FILE_SIZE
 
 
 def small_files(files: tuple[DataFile, ...], wanted: int) -> list[DataFile]:
@@ -153,8 +153,7 @@ def _check(chosen: Optimizing, uri: str, clustering: tuple[str, ...]) -> None:
 def _optimize(own: RunSession, uri: str, chosen: Optimizing, snapshot: SnapshotInfo) -> Any:
     path = str(local_path_of(uri))
     if chosen.full:
-        quoted = path.replace("`", "``")
-        return own.spark.sql(f"OPTIMIZE delta.`{quoted}` FULL").collect()[0]["metrics"]
+        return own.spark.sql(f"OPTIMIZE {sql_name(uri)} FULL").collect()[0]["metrics"]
     builder = own.jvm.io.delta.tables.DeltaTable.forPath(own.jvm_session, path).optimize()
     if chosen.where:
         builder = builder.where(chosen.where)

@@ -5,6 +5,7 @@ Not here: doing it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,6 +16,9 @@ from headwater.delta.snapshot import open_snapshot
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from headwater.delta.upkeep.holds import Loss
     from headwater.delta.upkeep.note import Operation
     from headwater.delta.upkeep.task import UpkeepTask
@@ -61,6 +65,14 @@ class UpkeepReceipt:
     listed: tuple[str, ...] = ()
 
 
+def _sizes(folder: Path) -> Iterator[int]:
+    """The sizes of a folder's files; one that goes meanwhile, as writers' drafts do, is passed over."""
+    for each in sorted(folder.rglob("*")):
+        with suppress(FileNotFoundError):
+            if each.is_file():
+                yield each.stat().st_size
+
+
 def table_state(task: UpkeepTask) -> tuple[TablePin, TableState]:
     """The table as it is now, and its newest version pinned.
 
@@ -71,7 +83,7 @@ def table_state(task: UpkeepTask) -> tuple[TablePin, TableState]:
     with loading_errors(local_path_of(uri), pin.version, dataset=task.name):
         snapshot: Any = open_snapshot(task.session, pin)
         files, size = int(snapshot.numOfFiles()), int(snapshot.sizeInBytes())
-    log = [each.stat().st_size for each in sorted(log_folder(uri).rglob("*")) if each.is_file()]
+    log = list(_sizes(log_folder(uri)))
     state = TableState(
         version=pin.version,
         digest=pin.digest,

@@ -15,7 +15,7 @@ from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Hold, needed_files
 from headwater.delta.upkeep.log import check_commit
-from headwater.delta.upkeep.note import noted_session
+from headwater.delta.upkeep.note import noted_session, sql_name
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import retention_of
 from headwater.errors import BeyondRetention, DataFileMissing
@@ -51,9 +51,8 @@ def restore_table(task: UpkeepTask, wanted: TablePin) -> UpkeepReceipt:
     counts = {"files_restored": len(wanted_files - there), "files_removed": len(there - wanted_files)}
     after = before
     if not task.dry_run:
-        path = str(local_path_of(uri)).replace("`", "``")
         with upkeep_errors("restore", uri), noted_session(session, task.note) as own:
-            own.spark.sql(f"RESTORE TABLE delta.`{path}` TO VERSION AS OF {version}").collect()
+            own.spark.sql(f"RESTORE TABLE {sql_name(uri)} TO VERSION AS OF {version}").collect()
         newest, after = table_state(task)
         known = find_content(wanted)
         if known is not None and newest.version == before.version + 1:

@@ -5,6 +5,7 @@ Not here: whether a version's files are there.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,6 +52,11 @@ class Retention:
         """The same in hours, as vacuum takes it."""
         return self.deleted_files_ms / _HOUR
 
+    @property
+    def log_hours(self) -> float:
+        """How long commits stay, in hours."""
+        return self.log_ms / _HOUR
+
 
 def retention_of(properties: Mapping[str, str]) -> Retention:
     """What properties promise, by Delta's defaults where they are silent.
@@ -65,6 +71,12 @@ def retention_of(properties: Mapping[str, str]) -> Retention:
         log_ms=milliseconds_of_interval(LOG, durations[LOG]),
         cleans_log=known.get(CLEANS_LOG.lower(), "true").lower() != "false",
     )
+
+
+def check_hours(hours: float | None) -> None:
+    """Raises InvalidSetting for hours that are no time."""
+    if hours is not None and not (math.isfinite(hours) and hours >= 0):
+        raise InvalidSetting(key="retention_hours", value=str(hours), expected="a number, zero or above")
 
 
 def retention_properties(hours: int) -> dict[str, str]:

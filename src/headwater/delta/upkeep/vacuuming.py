@@ -18,17 +18,15 @@ from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Loss, held_log, lost_files
 from headwater.delta.upkeep.log import lost_to_cleanup
-from headwater.delta.upkeep.note import noted_session
+from headwater.delta.upkeep.note import noted_session, sql_name
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
-from headwater.delta.upkeep.retention import retention_of
-from headwater.errors import RetentionTooShort
+from headwater.delta.upkeep.retention import check_hours, retention_of
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headwater.delta.upkeep.receipt import TableState
-    from headwater.delta.upkeep.retention import Retention
     from headwater.delta.upkeep.task import UpkeepTask
     from headwater.runtime import RunSession
 
@@ -54,6 +52,7 @@ def vacuum_table(task: UpkeepTask, retention_hours: float | None = None) -> Upke
         RetentionTooShort: fewer hours than the table's property, and nobody forces it.
         PinsAtRisk: a version that is needed would lose files, and nobody spares them or forces it.
     """
+    check_hours(retention_hours)
     session, uri, guard, dry_run = task.session, task.uri, task.guard, task.dry_run
     pin, before = table_state(task)
     snapshot = describe_pin(session, pin)
@@ -67,25 +66,17 @@ def vacuum_table(task: UpkeepTask, retention_hours: float | None = None) -> Upke
         _, holds = held_log(uri, guard)
         robbed = lost_files(session, holds, listed)
         lost = tuple(Loss(hold=hold, files=len(files)) for hold, files in robbed.items())
-        if guard.spare and not guard.forced:
+        if guard.spare:
             needed = {file for files in robbed.values() for file in files}
             listed, lost = [each for each in listed if each not in needed], ()
         if not dry_run:
             guard.check("vacuum", uri, lost)
-            _check_hours(task, hours, kept)
+            guard.check_hours(uri, hours, kept.deleted_files_hours, "replaced files")
             if listed:
                 _delete(own, uri, hours, listed)
     newest, after = (pin, before) if dry_run or not listed else table_state(task)
     carry_content(pin, newest)
     return _receipt(uri, listed, lost, before, after, dry_run=dry_run)
-
-
-def _check_hours(task: UpkeepTask, hours: float, kept: Retention) -> None:
-    """Raises RetentionTooShort for fewer hours than the table promises, unless it is forced."""
-    promised = kept.deleted_files_hours
-    if hours < promised and not task.guard.forced:
-        path = str(local_path_of(task.uri))
-        raise RetentionTooShort(path=path, hours=f"{hours:g}", kept=f"{promised:g}")
 
 
 def _receipt(
@@ -114,8 +105,7 @@ def _receipt(
 
 
 def _statement(uri: str, hours: float, using: str = "") -> str:
-    path = str(local_path_of(uri)).replace("`", "``")
-    return f"VACUUM delta.`{path}` {using}RETAIN {math.ceil(hours)} HOURS"
+    return f"VACUUM {sql_name(uri)} {using}RETAIN {math.ceil(hours)} HOURS"
 
 
 def _candidates(own: RunSession, uri: str, hours: float) -> list[str]:
