@@ -101,7 +101,8 @@ def _each(actions: list[dict[str, object]]) -> Iterator[tuple[str, dict[str, obj
 
 def _is_harmless(actions: list[dict[str, object]], kind: str, inside: dict[str, object]) -> bool:
     if kind in _FILES:
-        return inside.get("dataChange") is False and _operation(actions) in _MOVES_ROWS
+        is_known = _operation(actions) in _MOVES_ROWS or _is_asked_here(actions)
+        return inside.get("dataChange") is False and is_known
     return kind in _SAYS_NOTHING_OF_ROWS or (kind in _OF_THE_TABLE and _is_asked_here(actions))
 
 
