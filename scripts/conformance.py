@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 ARCHIVE = Path("delta") / "golden.tar.xz"
-PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g", time_zone="UTC")
+PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g", time_zone="UTC")
 SHOWN = 2
 USAGE = 2
 

@@ -25,7 +25,7 @@ settings.load_profile("house")
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "orders"
-TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 # Compiling a plan takes longer than running it over a handful of rows.
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
 
@@ -101,7 +101,7 @@ def project_folder(tmp_path: Path) -> Callable[..., Path]:
     def make(**files: str) -> Path:
         folder = tmp_path / "project"
         (folder / "views").mkdir(parents=True, exist_ok=True)
-        toml = '[project]\nname = "small"\n\n[profiles.local]\nmaster = "local[2]"\ndriver_memory = "1g"\n'
+        toml = '[project]\nname = "small"\n\n[profiles.local]\nmaster = "local[2]"\ndriver_memory = "2g"\n'
         (folder / "headwater.toml").write_text(toml)
         for name, text in files.items():
             stem, _, kind = name.rpartition("_")

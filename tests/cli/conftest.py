@@ -22,7 +22,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "orders"
 PROFILE_KEPT = """
 [profiles.kept]
 master = "local[2]"
-driver_memory = "1g"
+driver_memory = "2g"
 
 [profiles.kept.storage.options]
 "fs.s3a.secret.key" = "hunter2"

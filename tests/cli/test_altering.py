@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conftest import Finished
     from headwater.runtime import RunSession
 
-SMALL = ("--master", "local[2]", "--set", "driver_memory=1g")
+SMALL = ("--master", "local[2]", "--set", "driver_memory=2g")
 
 
 @pytest.fixture

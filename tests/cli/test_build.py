@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Run = Callable[..., "Finished"]
 RunMany = Callable[..., dict[str, "Finished"]]
 MakeProject = Callable[..., Path]
-SMALL = ("--master", "local[2]", "--set", "driver_memory=1g")
+SMALL = ("--master", "local[2]", "--set", "driver_memory=2g")
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"
 
 

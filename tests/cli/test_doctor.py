@@ -16,7 +16,7 @@ Run = Callable[..., "Finished"]
 
 @pytest.mark.usefixtures("runtime")
 def test_doctor_reports_capabilities_versions_and_jars(headwater_here: Run, tmp_path: Path) -> None:
-    asked = ("doctor", "--json", "--set", "driver_memory=1g", "--master", "local[2]")
+    asked = ("doctor", "--json", "--set", "driver_memory=2g", "--master", "local[2]")
     done = headwater_here(*asked, cwd=tmp_path)
     assert done.code == 0, done.err
     document = json.loads(done.out)

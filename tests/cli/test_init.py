@@ -21,7 +21,7 @@ def test_what_init_writes_builds_as_it_is(headwater: Run, tmp_path: Path, runtim
     done = headwater("init", folder)
     assert (done.code, done.err) == (0, "")
     assert f"headwater build {folder}" in done.out
-    outcome = library.open(folder, settings={"driver_memory": "1g"}).build()
+    outcome = library.open(folder, settings={"driver_memory": "2g"}).build()
     assert outcome.status == "done", outcome.error
     assert {table.name: table.rows for table in outcome.tables} == {"busiest_pages": 3, "visitors": 3}
     with runtime.checkout() as session:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from conftest import BuiltExample, Finished
 
-SMALL = ("--set", "driver_memory=1g")
+SMALL = ("--set", "driver_memory=2g")
 POLICY = """
 [maintenance.top_customers]
 checkpoint_after_commits = 1

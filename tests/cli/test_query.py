@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 Run = Callable[..., "Finished"]
 RunMany = Callable[..., dict[str, "Finished"]]
 BY_COUNTRY = "SELECT country, orders FROM revenue_by_country ORDER BY country"
-SMALL = ("--set", "driver_memory=1g")
+SMALL = ("--set", "driver_memory=2g")
 
 
 @pytest.fixture
 def built(built_example: BuiltExample, runtime: SessionRuntime) -> Path:
-    assert runtime.profile.driver_memory == "1g"
+    assert runtime.profile.driver_memory == "2g"
     return built_example.folder
 
 
 def test_a_table_a_view_and_a_source_are_shown(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sql = "SELECT r.country, r.orders, (SELECT count(*) FROM paid_orders) AS paid FROM revenue_by_country r"
     whole = f"{sql} JOIN customers USING (country) GROUP BY ALL ORDER BY 1"
-    query(whole, built, no_color=True, settings=["driver_memory=1g"])
+    query(whole, built, no_color=True, settings=["driver_memory=2g"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["country", "orders", "paid"]
     assert lines[1].split() == ["BR", "192", "1000"]
@@ -75,13 +75,13 @@ def test_the_shares_of_the_example_are_shares_of_the_whole(headwater_here: Run, 
 
 
 def test_csv_keeps_to_the_limit(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    query(BY_COUNTRY, built, form=Format.CSV, limit=2, settings=["driver_memory=1g"])
+    query(BY_COUNTRY, built, form=Format.CSV, limit=2, settings=["driver_memory=2g"])
     rows = csv.reader(io.StringIO(capsysbinary.readouterr().out.decode()))
     assert list(rows) == [["country", "orders"], ["BR", "192"], ["DE", "192"]]
 
 
 def test_arrow_goes_to_a_program(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    query(BY_COUNTRY, built, form=Format.ARROW, settings=["driver_memory=1g"])
+    query(BY_COUNTRY, built, form=Format.ARROW, settings=["driver_memory=2g"])
     table = pa.ipc.open_stream(capsysbinary.readouterr().out).read_all()
     assert table["orders"].to_pylist()[0] == 192
 
@@ -89,7 +89,7 @@ def test_arrow_goes_to_a_program(built: Path, capsysbinary: pytest.CaptureFixtur
 def test_a_table_shows_fifty_rows_and_says_that_there_are_more(
     built: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    query("SELECT * FROM daily_revenue", built, no_color=True, settings=["driver_memory=1g"])
+    query("SELECT * FROM daily_revenue", built, no_color=True, settings=["driver_memory=2g"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 52
     assert lines[-1].startswith("50 rows; there are more")
@@ -103,7 +103,7 @@ def test_json_that_fails_on_the_way_is_whole_and_exits_with_1(
             "SELECT 1 div (id - 1500) AS x FROM range(0, 2000, 1, 2)",
             built,
             json=True,
-            settings=["driver_memory=1g"],
+            settings=["driver_memory=2g"],
         )
     shown = capsys.readouterr()
     document = json.loads(shown.out)

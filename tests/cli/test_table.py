@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Run = Callable[..., "Finished"]
 RunMany = Callable[..., dict[str, "Finished"]]
-SMALL = ("--master", "local[2]", "--set", "driver_memory=1g")
+SMALL = ("--master", "local[2]", "--set", "driver_memory=2g")
 Ends = dict[str, "Finished"]
 COMMANDS = [(), ("snapshot",), ("history",), ("files",), ("verify",)]
 NOTE = CommitNote(pipeline="shop", table="sales", run_id="R1", task_key="K1", mutation_id="M1")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conftest import Finished
     from headwater.runtime import SessionRuntime
 
-SMALL = ("--master", "local[2]", "--set", "driver_memory=1g", "--reason", "a test")
+SMALL = ("--master", "local[2]", "--set", "driver_memory=2g", "--reason", "a test")
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_graph(folder: Path) -> Project:
-    return open_project(folder, settings={"master": "local[2]", "driver_memory": "1g"})
+    return open_project(folder, settings={"master": "local[2]", "driver_memory": "2g"})
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def test_when_a_commit_from_outside_is_seen(
     runtime: SessionRuntime, tmp_path: Path, profile: CacheProfile, seen: list[int]
 ) -> None:
     """While the session is open: never, within 30 seconds, at once."""
-    opened = open_runtime(replace(RuntimeProfile(master="local[2]", driver_memory="1g"), cache=profile))
+    opened = open_runtime(replace(RuntimeProfile(master="local[2]", driver_memory="2g"), cache=profile))
     clock = FixedClock()
     latest = LatestVersions(opened.identity.cache, clock)
     with runtime.checkout() as outside, opened.checkout() as session:
@@ -116,7 +116,7 @@ def test_when_a_commit_from_outside_is_seen(
 
 
 def test_a_strict_session_uses_no_log_that_others_cached(runtime: SessionRuntime, tmp_path: Path) -> None:
-    base = RuntimeProfile(master="local[2]", driver_memory="1g")
+    base = RuntimeProfile(master="local[2]", driver_memory="2g")
     strict = open_runtime(replace(base, cache="multi_tenant_strict"))
     with runtime.checkout() as shared, strict.checkout() as alone:
         write(shared, tmp_path, 1)

@@ -224,7 +224,7 @@ def test_a_folder_without_a_log_is_no_table(session: RunSession, tmp_path: Path)
 
 
 def test_a_strict_session_describes_from_a_log_of_its_own(runtime: SessionRuntime, tmp_path: Path) -> None:
-    base = RuntimeProfile(master="local[2]", driver_memory="1g")
+    base = RuntimeProfile(master="local[2]", driver_memory="2g")
     strict = open_runtime(replace(base, cache="multi_tenant_strict"))
     with runtime.checkout() as shared, strict.checkout() as alone:
         make(shared, tmp_path, "a")

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # A handful of rows is not worth compiling for.
 PROFILE = RuntimeProfile(
     master="local[2]",
-    driver_memory="1g",
+    driver_memory="2g",
     adaptive=False,
     spark=(
         ("spark.sql.codegen.wholeStage", "false"),

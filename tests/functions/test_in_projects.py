@@ -37,7 +37,7 @@ def rows(spark):
 
 
 def build(folder: Path, **settings: str) -> RunOutcome:
-    return headwater.open(folder, settings={"master": "local[2]", "driver_memory": "1g", **settings}).build()
+    return headwater.open(folder, settings={"master": "local[2]", "driver_memory": "2g", **settings}).build()
 
 
 def view(body: str, name: str = "made") -> str:

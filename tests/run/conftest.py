@@ -21,7 +21,7 @@ name = "small"
 
 [profiles.local]
 master = "local[2]"
-driver_memory = "1g"
+driver_memory = "2g"
 """
 VIEWS = """
 import headwater

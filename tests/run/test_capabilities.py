@@ -12,7 +12,7 @@ from headwater.runtime import RuntimeProfile, SessionRuntime
 if TYPE_CHECKING:
     from pathlib import Path
 
-PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 REQUIRED = ["query", "delta_commit", "change_feed", "plan_rehydration", "arrow_function"]
 
 

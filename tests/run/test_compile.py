@@ -20,7 +20,7 @@ from headwater.run.pins import PinnedSource
 if TYPE_CHECKING:
     from headwater.runtime import RunSession, SessionRuntime
 
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 MakeProject = Callable[..., Path]
 HEAD = "import headwater\nfrom pyspark.sql import functions as F\n"
 CASES: dict[str, tuple[dict[str, str], str, str | None, int]] = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headwater.run import Progress, Project, RunOutcome
     from headwater.runtime import SessionRuntime
 
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 STORED = ["daily_revenue", "order_facts", "top_customers"]
 SMALL = {
     "headwater.toml": '[project]\nname = "small"\n',

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headwater.runtime import SessionRuntime
 
 MakeProject = Callable[..., Path]
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 VIEWS = """import headwater
 from counting import count
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headwater.runtime import SessionRuntime
 
 MakeProject = Callable[..., Path]
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 VIEWS = """import headwater
 import pandas as pd
 from pyspark.sql import functions as F

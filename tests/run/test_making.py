@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headwater.runtime import SessionRuntime
 
 MakeProject = Callable[..., Path]
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 
 
 def view(name: str, *, stored: bool) -> ViewSpec:

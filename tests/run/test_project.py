@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from headwater.runtime import SessionRuntime
 
 MakeProject = Callable[..., Path]
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 
 
 def test_the_warehouse_is_named_by_argument_then_variable_then_project(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from headwater.run import Progress, Project
     from headwater.runtime import RunSession, SessionRuntime
 
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 SOURCES = """
 import headwater
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from headwater.runtime import SessionRuntime
 
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 VIEWS = """import headwater
 from pyspark.sql import functions as F
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from headwater.run import Project
     from headwater.runtime import RunSession, SessionRuntime
 
-TOML = '[project]\nname = "small"\n\n[profiles.local]\nmaster = "local[2]"\ndriver_memory = "1g"\n'
+TOML = '[project]\nname = "small"\n\n[profiles.local]\nmaster = "local[2]"\ndriver_memory = "2g"\n'
 VIEWS = """
 import headwater
 

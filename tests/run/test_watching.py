@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession, SessionRuntime
 
 MakeProject = Callable[..., Path]
-SETTINGS = {"master": "local[2]", "driver_memory": "1g"}
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 B85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 WHOLE = {

@@ -6,7 +6,7 @@ from headwater.errors import EngineFailed
 from headwater.runtime import RuntimeProfile, close_runtime, engine_errors, open_runtime
 from headwater.runtime import session as session_module
 
-PROFILE = RuntimeProfile(master="local[1]", driver_memory="1g")
+PROFILE = RuntimeProfile(master="local[1]", driver_memory="2g")
 
 runtime = open_runtime(PROFILE)
 try:

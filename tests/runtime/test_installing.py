@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession, SessionRuntime
 
 NAMES = {each.name for each in FUNCTIONS}
-PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 
 
 @pytest.fixture

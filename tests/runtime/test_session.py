@@ -27,7 +27,7 @@ from headwater.runtime import session as session_module
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-PROFILE = RuntimeProfile(master="local[2]", driver_memory="1g")
+PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 
 
 @define("twice(number INT) -> INT", tags=("test",), examples=())
@@ -189,7 +189,7 @@ def test_the_digest_is_equal_on_another_machine(tmp_path: Path) -> None:
     script = (
         "import json\n"
         "from headwater.runtime import RuntimeProfile, identity_of\n"
-        "identity = identity_of(RuntimeProfile(master='local[2]', driver_memory='1g'))\n"
+        "identity = identity_of(RuntimeProfile(master='local[2]', driver_memory='2g'))\n"
         "print(json.dumps([identity.digest, identity.results_digest]))\n"
     )
     digests = {
