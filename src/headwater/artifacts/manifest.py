@@ -5,14 +5,13 @@ Not here: the ledger's Delta tables.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from headwater.artifacts.records import RegistrationRecord  # noqa: TC001  msgspec reads the annotation
+from headwater.artifacts.records import RegistrationRecord, write_whole
 from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: TC001  the same
-from headwater.errors import ManifestUnreadable, WarehouseNotWritable
+from headwater.errors import ManifestUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,19 +139,8 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 def commit_manifest(warehouse: Path, manifest: Manifest) -> Path:
     """Writes the manifest in one step: it is there whole, or not at all."""
-    folder = warehouse / "runs" / manifest.run_id
-    path = folder / "manifest.json"
-    draft = folder / ".manifest.json"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as file:
-            file.write(encode_manifest(manifest))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise WarehouseNotWritable(path=str(warehouse), detail=error.strerror or str(error)) from error
-    return path
+    path = warehouse / "runs" / manifest.run_id / "manifest.json"
+    return write_whole(path, encode_manifest(manifest), warehouse)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -169,11 +157,7 @@ def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Mani
     Raises:
         ManifestUnreadable: one of them cannot be read.
     """
-    runs = warehouse / "runs"
-    for run in sorted(each.name for each in runs.iterdir()) if runs.is_dir() else ():
-        path = runs / run / "manifest.json"
-        if not path.is_file():
-            continue
+    for path in _manifests(warehouse) if (warehouse / "runs").is_dir() else ():
         try:
             yield read_manifest(path)
         except ManifestUnreadable:
@@ -184,11 +168,13 @@ def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Mani
 def last_manifest(warehouse: Path) -> Manifest | None:
     """The manifest of the newest run that came to an end, good or bad; None if there is none."""
     try:
-        runs = sorted((each.name for each in (warehouse / "runs").iterdir()), reverse=True)
+        newest = next(reversed(_manifests(warehouse)), None)
     except OSError:
         return None
-    for run in runs:
-        path = warehouse / "runs" / run / "manifest.json"
-        if path.is_file():
-            return read_manifest(path)
-    return None
+    return read_manifest(newest) if newest else None
+
+
+def _manifests(warehouse: Path) -> list[Path]:
+    """The manifests of a warehouse, oldest first: ids of runs sort by time."""
+    runs = sorted((warehouse / "runs").iterdir())
+    return [path for run in runs if (path := run / "manifest.json").is_file()]

@@ -6,16 +6,18 @@ else. Not here: where records are kept; a manifest holds some of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+import os
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
 
 from headwater.digest import digest_of
-from headwater.errors import RecordUnreadable
+from headwater.errors import RecordUnreadable, WarehouseNotWritable
 from headwater.runtime import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from headwater.delta import ChangePin, Registration, ScanPreview, SnapshotInfo, Verification
 
@@ -143,7 +145,7 @@ def registration_record(done: Registration, rows_checked: int | None = None) -> 
         degraded=done.is_degraded,
         version=done.table.version,
         function_digest=done.function_digest,
-        options=_without_secrets(done.options),
+        options=without_secrets(done.options),
         columns=tuple(
             ColumnRecord(name=each.name, type=each.type, expression=each.expression) for each in done.columns
         ),
@@ -214,6 +216,31 @@ def decode_record(kind: type[R], content: bytes, form: Form = "json") -> R:
         raise RecordUnreadable(kind=kind.__name__, form=form, detail=str(error)) from error
 
 
-def _without_secrets(options: Mapping[str, object]) -> dict[str, object]:
+def write_whole(path: Path, content: bytes, owner: Path) -> Path:
+    """Writes a file in one step: it is there whole, or not at all. Gives its path back.
+
+    Raises:
+        WarehouseNotWritable: the folder of its `owner` cannot be written.
+    """
+    draft = path.with_name(f".{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise WarehouseNotWritable(path=str(owner), detail=error.strerror or str(error)) from error
+    return path
+
+
+def without_secrets(options: Mapping[str, object]) -> dict[str, object]:
+    """The same options, with what looks secret struck out, also inside mappings."""
     texts = {key: value for key, value in options.items() if isinstance(value, str)}
-    return {**options, **dict(redacted(tuple(texts.items())))}
+    inner = {
+        key: without_secrets(cast("Mapping[str, object]", value))
+        for key, value in options.items()
+        if isinstance(value, dict)
+    }
+    return {**options, **dict(redacted(tuple(texts.items()))), **inner}

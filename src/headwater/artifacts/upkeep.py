@@ -6,14 +6,12 @@ operation's commits say of it, which goes with the log.
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from headwater.artifacts.records import decode_record, encode_record
-from headwater.errors import RecordUnreadable, WarehouseNotWritable
-from headwater.runtime import redacted
+from headwater.artifacts.records import decode_record, encode_record, without_secrets, write_whole
+from headwater.errors import RecordUnreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,18 +75,8 @@ def upkeep_record(note: UpkeepNote, table: str, started_at: str, options: dict[s
         reason=note.reason,
         forced=note.forced,
         started_at=started_at,
-        options=_without_secrets(options),
+        options=without_secrets(options),
     )
-
-
-def _without_secrets(options: dict[str, Any]) -> dict[str, Any]:
-    texts = {key: value for key, value in options.items() if isinstance(value, str)}
-    inner = {
-        key: _without_secrets(cast("dict[str, Any]", value))
-        for key, value in options.items()
-        if isinstance(value, dict)
-    }
-    return {**options, **dict(redacted(tuple(texts.items()))), **inner}
 
 
 def ended_record(
@@ -124,17 +112,7 @@ def commit_upkeep(table: Path, record: UpkeepRecord) -> Path:
         WarehouseNotWritable: the table's folder cannot be written.
     """
     path = table.joinpath(*_FOLDER, f"{record.upkeep_id}.json")
-    draft = path.with_name(f".{path.name}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("wb") as file:
-            file.write(msgspec.json.format(encode_record(record), indent=2) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise WarehouseNotWritable(path=str(table), detail=error.strerror or str(error)) from error
-    return path
+    return write_whole(path, msgspec.json.format(encode_record(record), indent=2) + b"\n", table)
 
 
 def forget_upkeep(table: Path, record: UpkeepRecord) -> None:

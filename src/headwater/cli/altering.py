@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from headwater.cli.options import (
     Debug,
@@ -31,7 +29,7 @@ from headwater.cli.options import (
     flags_of,
 )
 from headwater.cli.receipts import show_upkeep
-from headwater.cli.render import printable, showing_progress, write_json
+from headwater.cli.render import print_lines, showing_progress, write_json
 from headwater.delta import table_constraints
 from headwater.errors import InvalidSetting
 from headwater.run import Constraints, Features, Properties, TableRequest, describe_table, keep_table
@@ -163,9 +161,8 @@ class _Shown:
         if self.json:
             write_json({"table": request.table.name, "table_uri": info.table_uri, **document})
         elif not self.quiet:
-            console = Console(no_color=self.no_color or None, highlight=False)
-            for key, value in _lines(document):
-                console.print(Text(printable(f"{key} = {value}")), soft_wrap=True)
+            lines = (f"{key} = {value}" for key, value in _lines(document))
+            print_lines(*lines, no_color=self.no_color)
 
 
 def features_document(info: SnapshotInfo) -> dict[str, Any]:

@@ -8,10 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
-
-from headwater.cli.render import error_document, printable, write_json
+from headwater.cli.render import error_document, print_lines, write_json
 
 if TYPE_CHECKING:
     from headwater.delta import Loss, TableState, UpkeepReceipt
@@ -86,9 +83,7 @@ def show_upkeep(request: UpkeepRequest, done: UpkeepDone, *, json: bool, quiet: 
     if json:
         write_json(upkeep_document(request, done))
     elif not quiet:
-        console = Console(no_color=no_color or None, highlight=False)
-        for line in receipt_lines(request.table.name, done.receipt):
-            console.print(Text(printable(line)), soft_wrap=True)
+        print_lines(*receipt_lines(request.table.name, done.receipt), no_color=no_color)
 
 
 def show_maintained(
@@ -100,13 +95,8 @@ def show_maintained(
         return
     if quiet:
         return
-    console = Console(no_color=no_color or None, highlight=False)
-    for each in found:
-        console.print(Text(printable(_maintained_line(each))), soft_wrap=True)
-        if each.due:
-            console.print(Text(printable(f"  because {each.due.reason}")), soft_wrap=True)
-    if not found:
-        console.print("Nothing is due.")
+    lines = [line for each in found for line in _maintained_lines(each)]
+    print_lines(*(lines or ["Nothing is due."]), no_color=no_color)
 
 
 def receipt_lines(name: str, receipt: UpkeepReceipt) -> list[str]:
@@ -124,12 +114,13 @@ def receipt_lines(name: str, receipt: UpkeepReceipt) -> list[str]:
     return lines
 
 
-def _maintained_line(each: Maintained) -> str:
+def _maintained_lines(each: Maintained) -> list[str]:
     what = f"{each.table}: {each.due.wanted.operation}" if each.due else each.table
+    why = [f"  because {each.due.reason}"] if each.due else []
     if each.done is None:
-        return f"{what} failed: {each.error}"
+        return [f"{what} failed: {each.error}", *why]
     words = {"done": "done", "unchanged": "nothing to do", "planned": "due"}
-    return f"{what} {words[each.done.receipt.outcome]}: {each.done.receipt.summary}"
+    return [f"{what} {words[each.done.receipt.outcome]}: {each.done.receipt.summary}", *why]
 
 
 def _state(state: TableState) -> str:

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from headwater.artifacts import SCHEMA_VERSION
 from headwater.errors import HeadwaterError, PinsAtRisk
@@ -182,6 +183,13 @@ def _print_step(step: Progress) -> None:
     counted = f"[{step.done}/{step.total}] " if step.total else ""
     sys.stderr.write(f"{counted}{step.message}\n")
     sys.stderr.flush()
+
+
+def print_lines(*lines: str, no_color: bool) -> None:
+    """Lines of text as they are, each on a line of its own however long it is."""
+    console = Console(no_color=no_color or None, highlight=False)
+    for line in lines:
+        console.print(Text(printable(line)), soft_wrap=True)
 
 
 def _console(no_color: bool) -> Console:

@@ -52,28 +52,27 @@ alter_properties, enable_features, alter_constraints
 UpkeepTask                               one operation on one table, as it is asked for
 UpkeepNote, upkeep_note_of, Operation    who asked for what, and why
 Hold, merged_holds, Guard, Loss          what must stay readable, and what would not
-UpkeepReceipt, TableState, table_state   what was done, and the table before and after
-Retention, retention_of, retention_properties    how far back a table can be read
-rows_made_by, newest_with_same_rows      the first and the last commit that has a version's rows
-list_log, LogFiles                       what lies in a log's folder
-table_constraints, Constraint            the conditions that a table puts on its rows
-clustering_of, known_features            the columns it is clustered by; the features there are
+UpkeepReceipt, TableState   what was done, and the table before and after
+Retention, retention_of, retention_properties, wider_properties    how far back a table can be read
+rows_made_by, rows_commit, newest_with_same_rows      the first and the last commit that has a version's rows
+list_log                                 what lies in a log's folder
+table_constraints                        the conditions that a table puts on its rows
+clustering_of                            the columns it is clustered by
 """
 
 from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
 from headwater.delta.commit import commit_mutation
-from headwater.delta.constraints import Constraint, table_constraints
+from headwater.delta.constraints import table_constraints
 from headwater.delta.content import ContentDigest, content_of_text
 from headwater.delta.digests import compute_content, find_content, keep_content
 from headwater.delta.failures import storage_error
-from headwater.delta.features import known_features
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
 from headwater.delta.history import CommitRecord, read_history
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
-from headwater.delta.log_files import LogFiles, list_log
+from headwater.delta.log_files import list_log
 from headwater.delta.mutation import (
     UPSERT,
     Append,
@@ -135,11 +134,12 @@ from headwater.delta.upkeep import (
     restore_table,
     retention_of,
     retention_properties,
+    rows_commit,
     rows_made_by,
     small_files,
-    table_state,
     upkeep_note_of,
     vacuum_table,
+    wider_properties,
 )
 from headwater.delta.verifying import (
     RowPromise,
@@ -161,7 +161,6 @@ __all__ = [
     "ChangeRead",
     "CommitNote",
     "CommitRecord",
-    "Constraint",
     "ConstraintCheck",
     "ContentDigest",
     "DataFile",
@@ -172,7 +171,6 @@ __all__ = [
     "Hold",
     "LatestVersions",
     "ListedFile",
-    "LogFiles",
     "LogHead",
     "Loss",
     "MeaningCheck",
@@ -229,7 +227,6 @@ __all__ = [
     "first_kept",
     "is_head",
     "keep_content",
-    "known_features",
     "last_vacuumed",
     "list_files",
     "list_log",
@@ -261,6 +258,7 @@ __all__ = [
     "retention_of",
     "retention_properties",
     "row_promise",
+    "rows_commit",
     "rows_made_by",
     "same_keys",
     "scan_files",
@@ -268,9 +266,9 @@ __all__ = [
     "snapshot_info",
     "storage_error",
     "table_constraints",
-    "table_state",
     "upkeep_note_of",
     "vacuum_table",
     "verify_pin",
+    "wider_properties",
     "write_policy",
 ]

@@ -13,6 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.classic.column import Column
 from pyspark.sql.types import StructType
 
+from headwater.runtime import local_path_of
+
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
@@ -27,6 +29,11 @@ def sql_column(session: RunSession, text: str) -> Column:
 def quoted(name: str) -> str:
     """A column's name as it stands in SQL."""
     return f"`{name.replace('`', '``')}`"
+
+
+def table_in_sql(uri: str) -> str:
+    """A table by its address, as it stands in SQL."""
+    return f"delta.{quoted(str(local_path_of(uri)))}"
 
 
 def literal(session: RunSession, value: str | int | None) -> Column:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
+from headwater.delta.columns import table_in_sql
 from headwater.delta.features import feature_of
 from headwater.delta.head import read_head
 from headwater.delta.layout import Layout, path_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 # Delta knows delta.targetFileSize in other products only; it is theirs to read, and ours to keep.
 _ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
-_FILE_SIZE = "delta.targetFileSize"
+FILE_SIZE = "delta.targetFileSize"
 _MANAGED = "headwater.policy"
 _CLUSTERING = "cluster_by"
 
@@ -126,10 +127,9 @@ def wanted_clustering(
 
 
 def _altered(own: RunSession, mutation: Mutation, statements: list[str]) -> LogHead | None:
-    path = str(local_path_of(mutation.uri)).replace("`", "``")
     try:
         for each in statements:
-            own.spark.sql(f"ALTER TABLE delta.`{path}` {each}")
+            own.spark.sql(f"ALTER TABLE {table_in_sql(mutation.uri)} {each}")
     finally:
         own.release()
     return read_head(mutation.uri) if statements else None
@@ -143,14 +143,22 @@ def _cluster_by(columns: tuple[str, ...]) -> str:
 def _own_session(session: RunSession, mutation: Mutation, layout: Layout, step: Step) -> RunSession:
     own = session.copy()
     own.spark.conf.set(NOTE_SETTING, mutation.note.text(step))
-    if _FILE_SIZE in layout.properties:
-        session.jvm.org.apache.spark.sql.delta.DeltaConfigs.validateConfigurations(
-            session.jvm.PythonUtils.toScalaMap(
-                {key: value for key, value in layout.properties.items() if key != _FILE_SIZE}
-            )
-        )
-        own.spark.conf.set(_ANY_PROPERTY, "true")
+    for key, value in property_settings(session, layout.properties).items():
+        own.spark.conf.set(key, value)
     return own
+
+
+def property_settings(session: RunSession, properties: Mapping[str, str]) -> dict[str, str]:
+    """What a session must have to set properties: Delta takes a file size only where it takes any key.
+
+    Raises what Delta throws for another key that it does not know.
+    """
+    if FILE_SIZE not in properties:
+        return {}
+    others = {key: value for key, value in properties.items() if key != FILE_SIZE}
+    configs: Any = session.jvm.org.apache.spark.sql.delta.DeltaConfigs
+    configs.validateConfigurations(session.jvm.PythonUtils.toScalaMap(others))
+    return {_ANY_PROPERTY: "true"}
 
 
 def _differences(layout: Layout, snapshot: SnapshotInfo) -> tuple[dict[str, str], list[str]]:

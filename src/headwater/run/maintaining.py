@@ -8,7 +8,6 @@ Not here: how each operation goes.
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,13 +28,14 @@ from headwater.delta import (
     list_log,
     read_head,
     retention_of,
-    retention_properties,
     small_files,
+    wider_properties,
 )
 from headwater.errors import HeadwaterError, RecordUnreadable, UnknownSetting
 from headwater.names import near_hint
 from headwater.pipeline import EVERY_TABLE
 from headwater.run.outcome import Listener, Progress, ignore_progress
+from headwater.run.sessions import opened_session
 from headwater.run.tables import tables_of
 from headwater.run.upkeep import (
     Checkpoint,
@@ -45,7 +45,6 @@ from headwater.run.upkeep import (
     UpkeepRequest,
     Vacuum,
     keep_table_in,
-    opened,
 )
 from headwater.runtime import local_path_of
 from headwater.upkeep import UpkeepPolicy
@@ -60,8 +59,6 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession, RuntimeProfile
 
 _HOUR = 3_600_000
-_FILES_KEPT = "delta.deletedFileRetentionDuration"
-_LOG_KEPT = "delta.logRetentionDuration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +143,7 @@ def maintain(
     now = clock or SystemClock()
     if len(wanted.requests) == 1:
         read_head(wanted.requests[0][0].table.uri)  # without Spark: most mistakes are in the name
-    with opened(wanted.profile, listen) as session:
+    with opened_session(wanted.profile, listen) as session:
         for at, (request, policy) in enumerate(wanted.requests):
             name = request.table.name
             listen(Progress(message=f"looking at {name}", done=at, total=len(wanted.requests)))
@@ -192,21 +189,16 @@ def due_for(session: RunSession, request: UpkeepRequest, policy: UpkeepPolicy, n
 def _retaining(policy: UpkeepPolicy, snapshot: SnapshotInfo) -> Due | None:
     if policy.retain_hours is None:
         return None
-    wanted, present = retention_properties(policy.retain_hours), retention_of(snapshot.table_properties)
-    asked, days = retention_of(wanted), policy.retain_hours / 24
-    if present.deleted_files_ms < asked.deleted_files_ms:
-        kept = f"it keeps replaced files for {present.deleted_files_hours / 24:g}"
-    elif present.log_ms < asked.log_ms:
-        kept = f"it keeps its log for {present.log_hours / 24:g}"
-    elif present.cleans_log:
-        kept = "whoever writes to it may clean its log"
-    else:
+    wanted = wider_properties(snapshot.table_properties, policy.retain_hours)
+    if not wanted:
         return None
-    # A table that keeps more is left to keep it: somebody has said so.
-    longer = max(policy.retain_hours, math.ceil(present.deleted_files_hours), math.ceil(present.log_hours))
-    wanted |= {key: value for key, value in retention_properties(longer).items() if key == _LOG_KEPT}
-    if present.deleted_files_ms > asked.deleted_files_ms:
-        del wanted[_FILES_KEPT]
+    present, days = retention_of(snapshot.table_properties), policy.retain_hours / 24
+    if present.deleted_files_hours < policy.retain_hours:
+        kept = f"it keeps replaced files for {present.deleted_files_hours / 24:g}"
+    elif present.log_hours < policy.retain_hours:
+        kept = f"it keeps its log for {present.log_hours / 24:g}"
+    else:
+        kept = "whoever writes to it may clean its log"
     reason = f"versions are to stay readable for {days:g} days, and {kept}"
     return Due(wanted=Properties(wanted=tuple(wanted.items())), reason=reason)
 

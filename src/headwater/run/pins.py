@@ -18,7 +18,7 @@ from headwater.delta import (
     note_of,
     pin_changes,
     pin_files,
-    read_commit,
+    rows_commit,
     rows_made_by,
     scan_files,
 )
@@ -151,15 +151,16 @@ class SourcePins:
         """What is there counts, unless our own older definition made it and nobody has touched it since."""
         uri = self.uri_of(spec)
         head = find_head(uri)
-        rows = rows_made_by(head.pin(spec.name)) if head else None
-        made = read_commit(uri, rows.version) if rows else None
+        made = rows_commit(head) if head else None
         note = note_of(made.user_metadata) if made else None
         is_ours = note is not None and note.table == spec.name
         is_stale = note is not None and note.task_key != made_key(spec)
         if head is None or (is_ours and is_stale):
             return PinnedSource(spec=spec, pin=None, as_made=True)
         pin = self._latest.pin(spec.name, uri)
-        return PinnedSource(spec=spec, pin=pin, as_made=is_ours, rows=rows_made_by(pin))
+        is_newest = made is not None and pin == head.pin(spec.name)
+        rows = made.pin(spec.name) if made and is_newest else rows_made_by(pin)
+        return PinnedSource(spec=spec, pin=pin, as_made=is_ours, rows=rows)
 
 
 def source_uri(

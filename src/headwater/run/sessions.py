@@ -5,15 +5,28 @@ Not here: what the session is for.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Self
 
-from headwater.runtime import open_runtime
+from headwater.run.outcome import Progress
+from headwater.runtime import engine_errors, open_runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from types import TracebackType
 
+    from headwater.run.outcome import Listener
     from headwater.runtime import Notify, RunSession, RuntimeProfile
+
+
+@contextmanager
+def opened_session(profile: RuntimeProfile, listen: Listener) -> Generator[RunSession]:
+    """A session that is needed for certain, with Spark's failures as our errors."""
+    with (
+        engine_errors(),
+        LazySession(profile, lambda message: listen(Progress(message=message))) as engine,
+    ):
+        yield engine.get()
 
 
 class LazySession:

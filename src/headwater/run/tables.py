@@ -36,8 +36,8 @@ from headwater.errors import InvalidSetting, NotADeltaTable, NotBuilt, UnknownDa
 from headwater.names import TablePin, near_hint, same_name
 from headwater.run.outcome import Listener, Progress, ignore_progress
 from headwater.run.pins import is_address, source_uri
-from headwater.run.sessions import LazySession
-from headwater.runtime import RuntimeProfile, StorageProfile, engine_errors, redacted
+from headwater.run.sessions import opened_session
+from headwater.runtime import RuntimeProfile, StorageProfile, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -251,12 +251,8 @@ def verify_table(request: TableRequest, listen: Listener = ignore_progress) -> V
 
 @contextmanager
 def _session(request: TableRequest, listen: Listener, doing: str) -> Generator[RunSession]:
-    def tell(message: str) -> None:
-        listen(Progress(message=message))
-
-    with engine_errors(), LazySession(request.profile, tell) as engine:
-        session = engine.get()
-        tell(doing)
+    with opened_session(request.profile, listen) as session:
+        listen(Progress(message=doing))
         yield session
 
 

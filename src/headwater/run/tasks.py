@@ -18,12 +18,11 @@ from headwater.delta import (
     find_content,
     find_head,
     note_of,
-    read_commit,
     read_head,
     read_pinned,
     register_delta,
     retention_properties,
-    rows_made_by,
+    rows_commit,
 )
 from headwater.digest import digest_of
 from headwater.errors import (
@@ -96,7 +95,7 @@ def run_task(  # noqa: PLR0913  a task is all of this
         RowsDiffer: a table that it reads is not what its log promises; what was made of it is withdrawn.
     """
     head = find_head(uri)
-    rows = _rows_commit(head, view.name) if head is not None and not full else None
+    rows = rows_commit(head) if head is not None and not full else None
     if head is not None and rows is not None and _made_by(rows, view.name, key):
         if rows.digest != recorded:
             _confirm(context, view, reached)
@@ -133,12 +132,6 @@ def _build(
         _withdraw(context, view, receipt.pin, head, error)
         raise
     return receipt
-
-
-def _rows_commit(head: LogHead, name: str) -> LogHead:
-    """The commit that made a table's rows: upkeep may have come after it."""
-    made = rows_made_by(head.pin(name))
-    return head if made.version == head.version else read_commit(head.uri, made.version)
 
 
 def _left_alone(

@@ -10,7 +10,7 @@ Not here: when a policy asks; see `maintaining`.
 from __future__ import annotations
 
 import getpass
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -39,12 +39,10 @@ from headwater.delta import (
 from headwater.errors import WarehouseNotWritable
 from headwater.run.holds import holds_on
 from headwater.run.outcome import Listener, Progress, ignore_progress
-from headwater.run.sessions import LazySession
-from headwater.runtime import check_writable, engine_errors, local_path_of
+from headwater.run.sessions import opened_session
+from headwater.runtime import check_writable, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from headwater.delta import Hold
     from headwater.run.project import Project
     from headwater.run.tables import LocatedTable
@@ -184,18 +182,8 @@ def keep_table(
         ManifestUnreadable: nobody knows what a run needs, and nobody forces it.
     """
     read_head(request.table.uri)  # without Spark: most mistakes are in the name
-    with opened(request.profile, listen) as session:
+    with opened_session(request.profile, listen) as session:
         return keep_table_in(session, request, wanted, listen, clock or SystemClock())
-
-
-@contextmanager
-def opened(profile: RuntimeProfile, listen: Listener) -> Generator[RunSession]:
-    """A session for operations, with Spark's failures as our errors."""
-    with (
-        engine_errors(),
-        LazySession(profile, lambda message: listen(Progress(message=message))) as engine,
-    ):
-        yield engine.get()
 
 
 def keep_table_in(

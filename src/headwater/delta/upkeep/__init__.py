@@ -12,23 +12,23 @@ commits_since_checkpoint, commits_since_clustered, last_vacuumed, first_kept
                                           when something is due again
 alter_properties, enable_features, alter_constraints
                                           what a table says of itself
-UpkeepReceipt, TableState, table_state    what was done, and the table before and after
-Retention, retention_of, retention_properties
+UpkeepReceipt, TableState    what was done, and the table before and after
+Retention, retention_of, retention_properties, wider_properties
                                           how far back it can be read
-rows_made_by, newest_with_same_rows       the first and the last commit that has a version's rows
+rows_made_by, rows_commit, newest_with_same_rows       the first and the last commit that has a version's rows
 """
 
 from headwater.delta.upkeep.altering import alter_constraints, alter_properties, enable_features
-from headwater.delta.upkeep.content import newest_with_same_rows, rows_made_by
+from headwater.delta.upkeep.content import newest_with_same_rows, rows_commit, rows_made_by
 from headwater.delta.upkeep.exporting import export_snapshot
 from headwater.delta.upkeep.history import commits_since_clustered, last_vacuumed
 from headwater.delta.upkeep.holds import Guard, Hold, Loss, merged_holds
 from headwater.delta.upkeep.log import checkpoint_table, clean_log, commits_since_checkpoint, first_kept
 from headwater.delta.upkeep.note import Operation, UpkeepNote, upkeep_note_of
 from headwater.delta.upkeep.optimizing import Optimizing, file_size_of, optimize_table, small_files
-from headwater.delta.upkeep.receipt import TableState, UpkeepReceipt, table_state
+from headwater.delta.upkeep.receipt import TableState, UpkeepReceipt
 from headwater.delta.upkeep.restoring import restore_table
-from headwater.delta.upkeep.retention import Retention, retention_of, retention_properties
+from headwater.delta.upkeep.retention import Retention, retention_of, retention_properties, wider_properties
 from headwater.delta.upkeep.task import UpkeepTask
 from headwater.delta.upkeep.vacuuming import vacuum_table
 
@@ -60,9 +60,10 @@ __all__ = [
     "restore_table",
     "retention_of",
     "retention_properties",
+    "rows_commit",
     "rows_made_by",
     "small_files",
-    "table_state",
     "upkeep_note_of",
     "vacuum_table",
+    "wider_properties",
 ]

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from headwater.delta.columns import quoted
+from headwater.delta.columns import quoted, table_in_sql
 from headwater.delta.constraints import (
     Constraint,
     check_constraints,
@@ -21,12 +21,12 @@ from headwater.delta.failures import loading_errors
 from headwater.delta.features import feature_properties
 from headwater.delta.files import open_rows
 from headwater.delta.layout import PROTOCOL_KEYS
-from headwater.delta.settling import property_list, sql_text
+from headwater.delta.settling import FILE_SIZE, property_list, property_settings, sql_text
 from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.log import check_commit
-from headwater.delta.upkeep.note import noted_session, sql_name
+from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import DELETED_FILES, LOG, retention_of
 from headwater.errors import InvalidSetting, MutationRefused
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater.delta.snapshot import SnapshotInfo
+    from headwater.delta.upkeep.holds import Loss
     from headwater.delta.upkeep.note import Operation
     from headwater.delta.upkeep.receipt import TableState
     from headwater.delta.upkeep.task import UpkeepTask
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 
 _CONSTRAINT = "delta.constraints."
 _OURS = "headwater."
-_ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
-_FILE_SIZE = "delta.targetFileSize"
 _DELTAS = "delta."
 _MAPPING = "delta.columnMapping.mode"
 _NOT_NULL = "not_null."
@@ -98,12 +97,9 @@ def alter_properties(
         statements.append(f"UNSET TBLPROPERTIES ({', '.join(map(sql_text, to_unset))})")
     shown = redacted(tuple(to_set.items()))
     words = ", ".join([*(f"{key} = {value}" for key, value in shown), *(f"no {key}" for key in to_unset)])
-    settings: dict[str, str] = {}
-    if _FILE_SIZE in to_set:
-        _check_others(task, to_set)
-        settings[_ANY_PROPERTY] = "true"
-    done = _end(start, "properties", statements, words, settings)
-    return replace(done, lost=lost)
+    with upkeep_errors("properties", task.uri):
+        settings = property_settings(task.session, to_set)
+    return _end(start, "properties", statements, words, lost, settings)
 
 
 def enable_features(task: UpkeepTask, features: Sequence[str]) -> UpkeepReceipt:
@@ -125,7 +121,7 @@ def enable_features(task: UpkeepTask, features: Sequence[str]) -> UpkeepReceipt:
     lost = check_commit(task, "features", start.snapshot) if wanted else ()
     statements = [f"SET TBLPROPERTIES ({property_list(wanted)})"] if wanted else []
     words = ", ".join(f"{key} = {value}" for key, value in wanted.items())
-    return replace(_end(start, "features", statements, words, {}), lost=lost)
+    return _end(start, "features", statements, words, lost)
 
 
 def alter_constraints(
@@ -154,7 +150,7 @@ def alter_constraints(
     statements = [f"ADD CONSTRAINT {key} CHECK ({text}\n)" for key, text in new.items()]
     statements += [f"DROP CONSTRAINT {quoted(each)}" for each in dropped]
     words = ", ".join([*(f"{key}: {text}" for key, text in new.items()), *(f"no {each}" for each in dropped)])
-    return replace(_end(start, "constraints", statements, words, {}), lost=lost)
+    return _end(start, "constraints", statements, words, lost)
 
 
 def _check_key(key: str) -> None:
@@ -173,19 +169,11 @@ def _known_as(key: str) -> str:
 
 def _checked(wanted: Mapping[str, str]) -> dict[str, str]:
     """The properties with a file size, if there is one, in bytes and as others spell it."""
-    found = {_FILE_SIZE if key.lower() == _FILE_SIZE.lower() else key: wanted[key] for key in wanted}
-    if _FILE_SIZE in found:
-        text = found[_FILE_SIZE]
-        found[_FILE_SIZE] = str(size(_FILE_SIZE, int(text) if text.isdigit() else text))
+    found = {FILE_SIZE if key.lower() == FILE_SIZE.lower() else key: wanted[key] for key in wanted}
+    if FILE_SIZE in found:
+        text = found[FILE_SIZE]
+        found[FILE_SIZE] = str(size(FILE_SIZE, int(text) if text.isdigit() else text))
     return found
-
-
-def _check_others(task: UpkeepTask, wanted: Mapping[str, str]) -> None:
-    """Raises MutationRefused for a key that Delta does not know: with a file size it would take any."""
-    others = {key: value for key, value in wanted.items() if key != _FILE_SIZE}
-    with upkeep_errors("properties", task.uri):
-        jvm = task.session.jvm
-        jvm.org.apache.spark.sql.delta.DeltaConfigs.validateConfigurations(jvm.PythonUtils.toScalaMap(others))
 
 
 def _is_on(key: str, value: str, present: str | None) -> bool:
@@ -216,13 +204,14 @@ def _end(
     operation: Operation,
     statements: Sequence[str],
     words: str,
-    settings: Mapping[str, str],
+    lost: tuple[Loss, ...],
+    settings: Mapping[str, str] | None = None,
 ) -> UpkeepReceipt:
     task, after, uri = start.task, start.before, start.pin.uri
     if statements and not task.dry_run:
         with upkeep_errors(operation, uri), noted_session(task.session, task.note, settings) as own:
             for each in statements:
-                own.spark.sql(f"ALTER TABLE {sql_name(uri)} {each}")
+                own.spark.sql(f"ALTER TABLE {table_in_sql(uri)} {each}")
         newest, after = table_state(task)
         carry_content(start.pin, newest)
     return UpkeepReceipt(
@@ -232,4 +221,5 @@ def _end(
         before=start.before,
         after=after,
         metrics=(("changes", len(statements)),),
+        lost=lost,
     )

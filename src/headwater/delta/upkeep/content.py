@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from headwater.delta.digests import find_content, keep_content
-from headwater.delta.head import find_actions, find_commit
+from headwater.delta.head import find_actions, find_commit, read_commit
 from headwater.delta.log_files import commit_path
 from headwater.delta.mutation import note_of
 from headwater.delta.upkeep.note import upkeep_note_of
@@ -19,6 +19,7 @@ from headwater.errors import LogUnreadable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from headwater.delta.head import LogHead
     from headwater.names import TablePin
 
 _FILES = ("add", "remove")
@@ -48,6 +49,12 @@ def rows_made_by(pin: TablePin) -> TablePin:
             break
         found = before.pin(pin.name)
     return found
+
+
+def rows_commit(head: LogHead) -> LogHead:
+    """The same as a commit, with what it says of itself."""
+    made = rows_made_by(head.pin(""))
+    return head if made.version == head.version else read_commit(head.uri, made.version)
 
 
 def newest_with_same_rows(pin: TablePin) -> TablePin:

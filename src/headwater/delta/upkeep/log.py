@@ -17,7 +17,7 @@ from headwater.delta.snapshot import describe_pin, forget_log, open_log, open_sn
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Loss, held_log
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
-from headwater.delta.upkeep.retention import check_hours, retention_of
+from headwater.delta.upkeep.retention import HOUR_MS, check_hours, retention_of
 from headwater.errors import MutationRefused, WriteFailed
 from headwater.runtime import local_path_of
 
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 _VERSIONED = re.compile(
     r"\.?(\d{20})\.(?:json|crc|checkpoint\..+|\d{20}\.compacted\.json)(?:\.crc)?", re.ASCII
 )
-_DAY = 24 * 3_600_000
-_HOUR = 3_600_000
+_DAY = 24 * HOUR_MS
 # A table with this promises old readers that its checkpoints stay where they are.
 _PROTECTED = "checkpointProtection"
 
@@ -89,7 +88,7 @@ def clean_log(task: UpkeepTask, retention_hours: float | None = None) -> UpkeepR
     snapshot = describe_pin(task.session, pin)
     kept = retention_of(snapshot.table_properties).log_hours
     hours = kept if retention_hours is None else retention_hours
-    limit = task.now_ms - int(hours * _HOUR)
+    limit = task.now_ms - int(hours * HOUR_MS)
     files, holds = held_log(uri, guard)
     first = first_kept(files, limit)
     lost = _lost_before(holds, first)

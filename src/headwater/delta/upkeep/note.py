@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from headwater.delta.mutation import NOTE_SETTING
-from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -63,12 +62,6 @@ def upkeep_note_of(user_metadata: str | None) -> UpkeepNote | None:
         return UpkeepNote(**cast("dict[str, str]", inside))  # pyright: ignore[reportArgumentType]
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def sql_name(uri: str) -> str:
-    """A table by its address, as it stands in SQL."""
-    path = str(local_path_of(uri)).replace("`", "``")
-    return f"delta.`{path}`"
 
 
 @contextmanager

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
+from headwater.delta.columns import table_in_sql
 from headwater.delta.files import list_files, open_rows
 from headwater.delta.layout import path_of
-from headwater.delta.settling import clustering_of, java_texts
+from headwater.delta.settling import FILE_SIZE, clustering_of, java_texts
 from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.log import check_commit
-from headwater.delta.upkeep.note import noted_session, sql_name
+from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.errors import InvalidSetting, PolicyRefused
 from headwater.given import size
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _LARGEST = "spark.databricks.delta.optimize.maxFileSize"
 _SMALLEST = "spark.databricks.delta.optimize.minFileSize"
-_FILE_SIZE = "delta.targetFileSize"
 # Delta's own, where neither the caller nor the table says anything.
 _USUAL_FILE_SIZE = 1 << 30
 # Delta's own: the share of deleted rows from which on it rewrites a file.
@@ -103,9 +103,9 @@ def optimize_table(task: UpkeepTask, chosen: Optimizing | None = None) -> Upkeep
 
 def file_size_of(snapshot: SnapshotInfo, wanted: int | None = None) -> int:
     """About how many bytes a file of a table should have: as wanted, as it says itself, or as Delta does."""
-    said = snapshot.table_properties.get(_FILE_SIZE, "")
+    said = snapshot.table_properties.get(FILE_SIZE, "")
     try:
-        return wanted or size(_FILE_SIZE, int(said) if said.isdigit() else said)
+        return wanted or size(FILE_SIZE, int(said) if said.isdigit() else said)
     except InvalidSetting:  # nobody has said anything, or something that only others understand
         return _USUAL_FILE_SIZE
 
@@ -153,7 +153,7 @@ def _check(chosen: Optimizing, uri: str, clustering: tuple[str, ...]) -> None:
 def _optimize(own: RunSession, uri: str, chosen: Optimizing, snapshot: SnapshotInfo) -> Any:
     path = str(local_path_of(uri))
     if chosen.full:
-        return own.spark.sql(f"OPTIMIZE {sql_name(uri)} FULL").collect()[0]["metrics"]
+        return own.spark.sql(f"OPTIMIZE {table_in_sql(uri)} FULL").collect()[0]["metrics"]
     builder = own.jvm.io.delta.tables.DeltaTable.forPath(own.jvm_session, path).optimize()
     if chosen.where:
         builder = builder.where(chosen.where)

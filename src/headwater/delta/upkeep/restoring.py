@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.delta.columns import table_in_sql
 from headwater.delta.digests import find_content, keep_content
 from headwater.delta.files import list_files
 from headwater.delta.history import commit_time
@@ -15,7 +16,7 @@ from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Hold, needed_files
 from headwater.delta.upkeep.log import check_commit
-from headwater.delta.upkeep.note import noted_session, sql_name
+from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import retention_of
 from headwater.errors import BeyondRetention, DataFileMissing
@@ -52,7 +53,7 @@ def restore_table(task: UpkeepTask, wanted: TablePin) -> UpkeepReceipt:
     after = before
     if not task.dry_run:
         with upkeep_errors("restore", uri), noted_session(session, task.note) as own:
-            own.spark.sql(f"RESTORE TABLE {sql_name(uri)} TO VERSION AS OF {version}").collect()
+            own.spark.sql(f"RESTORE TABLE {table_in_sql(uri)} TO VERSION AS OF {version}").collect()
         newest, after = table_state(task)
         known = find_content(wanted)
         if known is not None and newest.version == before.version + 1:

@@ -20,11 +20,11 @@ LOG = "delta.logRetentionDuration"
 CLEANS_LOG = "delta.enableExpiredLogCleanup"
 # Delta's own, for a table that says nothing.
 _DEFAULTS = {DELETED_FILES: "interval 1 week", LOG: "interval 30 days"}
-_HOUR = 3_600_000
+HOUR_MS = 3_600_000
 _UNITS = {
-    "week": 7 * 24 * _HOUR,
-    "day": 24 * _HOUR,
-    "hour": _HOUR,
+    "week": 7 * 24 * HOUR_MS,
+    "day": 24 * HOUR_MS,
+    "hour": HOUR_MS,
     "minute": 60_000,
     "second": 1_000,
     "millisecond": 1,
@@ -50,12 +50,12 @@ class Retention:
     @property
     def deleted_files_hours(self) -> float:
         """The same in hours, as vacuum takes it."""
-        return self.deleted_files_ms / _HOUR
+        return self.deleted_files_ms / HOUR_MS
 
     @property
     def log_hours(self) -> float:
         """How long commits stay, in hours."""
-        return self.log_ms / _HOUR
+        return self.log_ms / HOUR_MS
 
 
 def retention_of(properties: Mapping[str, str]) -> Retention:
@@ -86,6 +86,23 @@ def retention_properties(hours: int) -> dict[str, str]:
     """
     duration = f"interval {hours // 24} days" if hours % 24 == 0 else f"interval {hours} hours"
     return {DELETED_FILES: duration, LOG: duration, CLEANS_LOG: "false"}
+
+
+def wider_properties(properties: Mapping[str, str], hours: int) -> dict[str, str]:
+    """What is to be set so that a table keeps its past for so many hours; nothing if it does.
+
+    What it keeps longer stays so: somebody has said it.
+    """
+    present, wanted = retention_of(properties), retention_properties(hours)
+    asked = retention_of(wanted)
+    keeps = present.deleted_files_ms >= asked.deleted_files_ms and present.log_ms >= asked.log_ms
+    if keeps and not present.cleans_log:
+        return {}
+    longer = max(hours, math.ceil(present.deleted_files_hours), math.ceil(present.log_hours))
+    wanted[LOG] = retention_properties(longer)[LOG]
+    if present.deleted_files_ms > asked.deleted_files_ms:
+        del wanted[DELETED_FILES]
+    return wanted
 
 
 def milliseconds_of_interval(key: str, text: str) -> int:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.classic.column import Column
 
+from headwater.delta.columns import table_in_sql
 from headwater.delta.snapshot import describe_pin
 from headwater.delta.upkeep.content import carry_content
 from headwater.delta.upkeep.failing import upkeep_errors
 from headwater.delta.upkeep.holds import Loss, held_log, lost_files
 from headwater.delta.upkeep.log import lost_to_cleanup
-from headwater.delta.upkeep.note import noted_session, sql_name
+from headwater.delta.upkeep.note import noted_session
 from headwater.delta.upkeep.receipt import UpkeepReceipt, table_state
 from headwater.delta.upkeep.retention import check_hours, retention_of
 from headwater.runtime import local_path_of
@@ -105,7 +106,7 @@ def _receipt(
 
 
 def _statement(uri: str, hours: float, using: str = "") -> str:
-    return f"VACUUM {sql_name(uri)} {using}RETAIN {math.ceil(hours)} HOURS"
+    return f"VACUUM {table_in_sql(uri)} {using}RETAIN {math.ceil(hours)} HOURS"
 
 
 def _candidates(own: RunSession, uri: str, hours: float) -> list[str]:
