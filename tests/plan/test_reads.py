@@ -135,5 +135,5 @@ def test_what_is_surely_read_to_the_last_row(session: RunSession, sql: str) -> N
     for name in ("a", "b"):
         session.spark.range(3).selectExpr("id AS k", "id AS x").createOrReplaceTempView(name)
     session.spark.sql("SELECT k, x * 2 AS x FROM a").createOrReplaceTempView("through")
-    tree = analysed_tree(session.spark.sql(sql))
+    tree = analysed_tree(session.spark.sql(sql), opens_views=True)
     assert names_read_whole(tree, ("a", "b")) == WHOLE_READS[sql]

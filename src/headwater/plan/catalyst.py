@@ -5,7 +5,11 @@ Not here: what a tree means.
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
+from functools import lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
@@ -13,14 +17,16 @@ from pyspark.sql.connect.proto import base_pb2, relations_pb2
 
 from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
 from headwater.origin import Origin
+from headwater.plan.tree import PlanTree, tree_of
 from headwater.runtime import ENGINE_EXCEPTIONS, connect_planner, engine_error, failure_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
     from headwater.runtime import RunSession
 
-Tree = list[dict[str, Any]]
+_READER = "PlanReader"
 _DEEPEST_MESSAGE = 4096
 
 
@@ -52,7 +58,7 @@ def empty_relation(session: RunSession, schema: StructType, view: str) -> DataFr
     return rehydrate(session, base_pb2.Plan(root=relation).SerializeToString(), view)
 
 
-def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None = None) -> Tree:
+def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None = None) -> PlanTree:
     """The unresolved tree of a SQL query.
 
     Raises:
@@ -61,7 +67,7 @@ def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None 
     """
     try:
         parsed: Any = session.jvm_session.sessionState().sqlParser().parsePlan(sql)
-        tree = cast("Tree", json.loads(parsed.toJSON()))
+        tree = read_plan(session.spark, parsed, is_resolved=False)
         command = session.jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.Command")
         statement = session.jvm.java.lang.Class.forName(
             "org.apache.spark.sql.catalyst.plans.logical.ParsedStatement"
@@ -79,10 +85,30 @@ def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None 
     return tree
 
 
-def analysed_tree(frame: DataFrame) -> Tree:
-    """The resolved tree of a frame."""
+def analysed_tree(frame: DataFrame, *, opens_views: bool = False) -> PlanTree:
+    """The resolved tree of a frame; registered views are leaves of it, unless it `opens_views`."""
     execution = cast("Any", frame._jdf).queryExecution()
-    return cast("Tree", json.loads(execution.analyzed().toJSON()))
+    return read_plan(frame.sparkSession, execution.analyzed(), opens_views=opens_views)
+
+
+def read_plan(
+    spark: SparkSession, plan: Any, *, opens_views: bool = False, is_resolved: bool = True
+) -> PlanTree:
+    """The tree of a plan of the JVM's, in one call."""
+    text = _reader(spark.sparkContext._gateway).read(plan, opens_views, is_resolved)
+    return tree_of(json.loads(zlib.decompress(base64.b64decode(text))))
+
+
+@lru_cache(maxsize=1)
+def _reader(gateway: Any) -> Any:
+    """The reader of plans, compiled in the JVM by the compiler that Spark makes its own code with."""
+    jvm = gateway.jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(files("headwater.plan").joinpath(f"{_READER}.java").read_text("utf-8"))
+    none = gateway.new_array(jvm.java.lang.Object, 0)
+    types = gateway.new_array(jvm.java.lang.Class, 0)
+    return compiler.getClassLoader().loadClass(_READER).getDeclaredConstructor(types).newInstance(none)
 
 
 def plan_error(

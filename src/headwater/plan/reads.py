@@ -1,25 +1,26 @@
 """Which names a plan reads and calls: from the parsed tree, for order; from the analysed one, to check it.
 
-A tree is Catalyst's JSON: nodes in prefix order, each with its number of children, with further trees inside
-fields (subqueries, common table expressions). Not here: where trees come from.
+Not here: where trees come from.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from headwater.errors import UnpinnedRead
 from headwater.names import same_name
+from headwater.plan.tree import INLINED_FRAME, deep_trees, inner_nodes, plans_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from headwater.origin import Origin
+    from headwater.plan.tree import Node, PlanTree
 
 # Leaves that read nothing from outside.
-_CLOSED_LEAVES = frozenset(
+CLOSED_LEAVES = frozenset(
     {"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "UnionLoopRef", "EmptyRelation"}
 )
 
@@ -30,152 +31,101 @@ _READ_EVERYTHING = frozenset(
     | {"MapInArrow", "MapInPandas", "Distinct", "Deduplicate"}
 )
 
-# How pyspark names a frame that is handed to spark.sql("... {f}", f=frame); its plan is part of the query.
-_INLINED = "_pyspark_connect_temp_view_"
 
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    kind: str
-    fields: dict[str, Any]
-    children: tuple[_Node, ...]
-
-
-def names_in_parsed(tree: list[dict[str, Any]], view: str, origin: Origin | None = None) -> tuple[str, ...]:
+def names_in_parsed(tree: PlanTree, view: str, origin: Origin | None = None) -> tuple[str, ...]:
     """The tables that a parsed query reads, less its common table expressions; sorted, as written.
 
     Raises:
         UnpinnedRead: it reads a path, or a name of another catalog.
     """
-    found = set(_parsed_names(_node(iter(tree)), frozenset()))
-    for name in sorted(found):
-        if "," in name or "/" in name:
-            raise UnpinnedRead(view=view, leaf=name.replace(", ", "."), origin=origin)
-    return tuple(sorted(found))
+    with deep_trees():
+        found = set(_parsed_names(tree.root, frozenset()))
+    for parts in sorted(found):
+        if len(parts) > 1 or "/" in parts[0]:
+            raise UnpinnedRead(view=view, leaf=".".join(parts), origin=origin)
+    return tuple(sorted(name for (name,) in found))
 
 
-def names_in_analysed(tree: list[dict[str, Any]], view: str, origin: Origin | None = None) -> tuple[str, ...]:
+def names_in_analysed(tree: PlanTree, view: str, origin: Origin | None = None) -> tuple[str, ...]:
     """The registered names that an analysed plan reads directly, sorted.
 
     Raises:
         UnpinnedRead: a leaf of the plan is storage that no registered name stands for.
     """
-    return tuple(sorted(set(_analysed_names(_node(iter(tree)), view, origin))))
+    found: set[str] = set()
+    for node in tree.nodes():
+        if node.is_boundary:
+            found.add(node.name or "")
+        elif node.sort == "plan" and node.kind not in CLOSED_LEAVES and not any(plans_in(node)):
+            raise UnpinnedRead(view=view, leaf=f"a {node.kind.rpartition('.')[2]}", origin=origin)
+    return tuple(sorted(found))
 
 
-def names_read_whole(tree: list[dict[str, Any]], names: Iterable[str]) -> tuple[str, ...]:
+def names_read_whole(tree: PlanTree, names: Iterable[str]) -> tuple[str, ...]:
     """Those of the registered `names` that an analysed plan surely reads to the last row, and once; sorted.
 
     Only operators that ask their child for everything lie between such a name and the top: no filter, which
-    the optimiser could push into the scan, no limit, no join, no subquery.
+    the optimiser could push into the scan, no limit, no join, no subquery. The tree opens views.
     """
     wanted = {same_name(name): name for name in names}
-    root = _node(iter(tree))
-    counts = Counter(_reached_names(root, wanted))
-    return tuple(sorted(wanted[name] for name in set(_whole_names(root, wanted)) if counts[name] == 1))
+    with deep_trees():
+        counts = Counter(_reached_names(tree.root, wanted))
+        whole = set(_whole_names(tree.root, wanted))
+    return tuple(sorted(wanted[name] for name in whole if counts[name] == 1))
 
 
-def _reached_names(node: _Node, wanted: Mapping[str, str]) -> Iterator[str]:
+def _reached_names(node: Node, wanted: Mapping[str, str]) -> Iterator[str]:
     name = _view_name(node)
     if name in wanted:
         yield name
         return
-    for tree in _inner_trees(node.fields):
-        yield from _reached_names(_node(iter(tree)), wanted)
-    for child in node.children:
-        yield from _reached_names(child, wanted)
+    for each in inner_nodes(node):
+        yield from _reached_names(each, wanted)
 
 
-def _whole_names(node: _Node, wanted: Mapping[str, str]) -> Iterator[str]:
+def _whole_names(node: Node, wanted: Mapping[str, str]) -> Iterator[str]:
     name = _view_name(node)
     if name in wanted:
         yield name
     elif node.kind in _READ_EVERYTHING and not _is_global(node):
-        for child in node.children:
-            yield from _whole_names(child, wanted)
+        for each in plans_in(node):
+            yield from _whole_names(each, wanted)
 
 
-def _is_global(node: _Node) -> bool:
+def _is_global(node: Node) -> bool:
     """An aggregate without groups: Delta answers some of them from its log, and need not scan at all."""
-    return node.kind == "Aggregate" and not node.fields.get("groupingExpressions")
+    return node.kind == "Aggregate" and not node.fields["groupingExpressions"]
 
 
-def _view_name(node: _Node) -> str:
-    return same_name(str(node.fields["desc"]["identifier"]["table"])) if node.kind == "View" else ""
+def _view_name(node: Node) -> str:
+    return same_name(node.name or "") if node.kind == "View" else ""
 
 
-def functions_in_parsed(tree: list[dict[str, Any]]) -> tuple[str, ...]:
+def functions_in_parsed(tree: PlanTree) -> tuple[str, ...]:
     """The functions that a parsed query calls, by their last name; sorted, in small letters."""
-    return tuple(sorted(set(_function_names(tree))))
+    called = (node.fields["nameParts"] for node in tree.nodes() if node.kind == "UnresolvedFunction")
+    return tuple(sorted({same_name(parts[-1]) for parts in called}))
 
 
-def _function_names(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)
-        if str(fields.get("class")).endswith(".UnresolvedFunction"):
-            parts = str(fields["nameParts"]).removeprefix("[").removesuffix("]")
-            yield same_name(parts.rpartition(", ")[2])
-        for each in fields.values():
-            yield from _function_names(each)
-    elif isinstance(value, list):
-        for each in cast("list[object]", value):
-            yield from _function_names(each)
-
-
-def _parsed_names(node: _Node, hidden: frozenset[str]) -> Iterator[str]:
+def _parsed_names(node: Node, hidden: frozenset[str]) -> Iterator[tuple[str, ...]]:
     if node.kind == "UnresolvedWith":
-        for relation in node.fields["cteRelations"]:
-            own = {same_name(relation["_1"])}
-            inside = hidden | own if node.fields.get("allowRecursion") else hidden
-            yield from _parsed_names(_node(iter(relation["_2"])), inside)
+        recursive = bool(node.fields.get("allowRecursion"))
+        for name, relation in _common_tables(node):
+            own = {same_name(name)}
+            yield from _parsed_names(relation, hidden | own if recursive else hidden)
             hidden |= own
-        fields = {key: value for key, value in node.fields.items() if key != "cteRelations"}
-    else:
-        fields = node.fields
+        yield from _parsed_names(node.plan("child"), hidden)
+        return
     if node.kind == "UnresolvedRelation":
-        name = str(node.fields["multipartIdentifier"]).removeprefix("[").removesuffix("]")
-        if same_name(name) not in hidden and not name.startswith(_INLINED):
-            yield name
-    for tree in _inner_trees(fields):
-        yield from _parsed_names(_node(iter(tree)), hidden)
-    for child in node.children:
-        yield from _parsed_names(child, hidden)
+        parts: tuple[str, ...] = node.fields["multipartIdentifier"]
+        is_inner = len(parts) == 1 and (same_name(parts[0]) in hidden or parts[0].startswith(INLINED_FRAME))
+        if not is_inner:
+            yield parts
+    for each in inner_nodes(node):
+        yield from _parsed_names(each, hidden)
 
 
-def _analysed_names(node: _Node, view: str, origin: Origin | None) -> Iterator[str]:
-    if node.kind == "View":
-        name = str(node.fields["desc"]["identifier"]["table"])
-        if not name.startswith(_INLINED):
-            yield name
-            return
-    is_plan = ".plans." in node.fields["class"] or ".execution." in node.fields["class"]
-    if is_plan and not node.children and node.kind not in _CLOSED_LEAVES:
-        raise UnpinnedRead(view=view, leaf=_leaf_words(node), origin=origin)
-    for tree in _inner_trees(node.fields):
-        yield from _analysed_names(_node(iter(tree)), view, origin)
-    for child in node.children:
-        yield from _analysed_names(child, view, origin)
-
-
-def _leaf_words(node: _Node) -> str:
-    return f"a {node.kind}"
-
-
-def _node(nodes: Iterator[dict[str, Any]]) -> _Node:
-    fields = next(nodes)
-    children = tuple(_node(nodes) for _ in range(int(fields["num-children"])))
-    return _Node(str(fields["class"]).rpartition(".")[2], fields, children)
-
-
-def _inner_trees(value: object) -> Iterator[list[dict[str, Any]]]:
-    """Every tree inside a node's fields: a list whose first element has a class and a number of children."""
-    if isinstance(value, dict):
-        for each in cast("dict[str, object]", value).values():
-            yield from _inner_trees(each)
-    elif isinstance(value, list):
-        items = cast("list[object]", value)
-        if items and isinstance(items[0], dict) and {"class", "num-children"} <= items[0].keys():
-            yield cast("list[dict[str, Any]]", items)
-        else:
-            for each in items:
-                yield from _inner_trees(each)
+def _common_tables(node: Node) -> Iterator[tuple[str, Node]]:
+    for pair in node.fields["cteRelations"]:
+        parts: Mapping[str, Any] = pair.fields
+        yield parts["_1"], parts["_2"]

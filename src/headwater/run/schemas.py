@@ -7,14 +7,13 @@ every view it reaches, every source at its pin, and the settings. Not here: the 
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructType
 
 from headwater.artifacts import SchemaRecord, SqlRecord
 from headwater.digest import digest_of
-from headwater.functions import find_function, functions_mentioned
+from headwater.functions import find_function
 from headwater.names import same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import functions_in_parsed, names_in_parsed, parsed_tree, rehydrate
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from headwater.pipeline import PlanBytes
     from headwater.run.pins import SourcePins
     from headwater.run.sessions import LazySession
-
-_INCOMPLETE = re.compile(r"\b(values|window)\b", re.IGNORECASE)
 
 
 class RecordedSchemas:
@@ -118,17 +115,7 @@ class RecordedSchemas:
             self._texts[digest] = SqlRecord(
                 digest=digest,
                 reads=names_in_parsed(tree, owner, origin),
-                functions=_functions_in(sql, tree),
+                functions=tuple(name for name in functions_in_parsed(tree) if find_function(name)),
             )
         self._used_texts[digest] = self._texts[digest]
         return self._texts[digest]
-
-
-def _functions_in(sql: str, tree: list[dict[str, Any]]) -> tuple[str, ...]:
-    """The functions of the catalogue that a text calls.
-
-    Catalyst's JSON leaves out lists of lists and maps (the rows of VALUES, the windows of a WINDOW clause);
-    of a text that has them, every name that looks like a call counts.
-    """
-    called = {*functions_in_parsed(tree), *(functions_mentioned(sql) if _INCOMPLETE.search(sql) else ())}
-    return tuple(sorted(name for name in called if find_function(name)))

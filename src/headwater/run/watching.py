@@ -48,7 +48,7 @@ class RowChecks:
         """The tables, of those that a view reaches, that its rows need whole and nobody has counted yet."""
         near = None if reached is None else {same_name(name) for name in reached}
         waiting = {each for each in self.pins if each not in self.checked and (near is None or each in near)}
-        return names_read_whole(analysed_tree(rows), waiting) if waiting else ()
+        return names_read_whole(analysed_tree(rows, opens_views=True), waiting) if waiting else ()
 
     def promise(self, session: RunSession, name: str, origin: Origin | None) -> int | None:
         """How many rows a table has by its log; raises RowsDiffer if its checksum says otherwise."""
