@@ -35,7 +35,8 @@
     │   ├── SqlSyntax                 HW-PLAN-004
     │   ├── OrderMismatch             HW-PLAN-005  the analysed plan reads other names than the parsed one
     │   ├── UnpinnedRead              HW-PLAN-006  the view reads something that is no registered table
-    │   └── FunctionDisabled          HW-PLAN-007  the profile has switched off a function that the view uses
+    │   ├── FunctionDisabled          HW-PLAN-007  the profile has switched off a function that the view uses
+    │   └── PlanNotUnderstood         HW-PLAN-008  an operator whose lineage nobody has worked out
     ├── DeltaError                    storage refuses
     │   ├── NotADeltaTable            HW-DELTA-001
     │   ├── LogUnreadable             HW-DELTA-002
@@ -555,6 +556,17 @@ class FunctionDisabled(PlanError):
     view: str
     function: str
     family: str
+
+
+@dataclass(kw_only=True, eq=False)
+class PlanNotUnderstood(PlanError):
+    """A view's plan has a part of which nobody knows what it does with columns and rows."""
+
+    code: ClassVar[str] = "HW-PLAN-008"
+    says: ClassVar[str] = "'{view}' has {node} in its plan, whose lineage is not known"
+    advises: ClassVar[str] = "Say it with other operators, and please report the view."
+    view: str
+    node: str
 
 
 # --- storage -------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 rehydrate, empty_relation             plan bytes -> a frame of one session
 plan_error                            what Spark says of a plan it cannot use, typed
-parsed_tree, analysed_tree            Catalyst's trees
+parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
+lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
@@ -11,17 +12,23 @@ inspect_query, analyse_query          a query that only reads, or a refusal: Ins
 """
 
 from headwater.plan.catalyst import analysed_tree, empty_relation, parsed_tree, plan_error, rehydrate
+from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
 from headwater.plan.taskgraph import order_of
+from headwater.plan.tree import PlanTree
 
 __all__ = [
+    "Edge",
     "InspectedQuery",
+    "PlanTree",
+    "ViewLineage",
     "analyse_query",
     "analysed_tree",
     "empty_relation",
     "functions_in_parsed",
     "inspect_query",
+    "lineage_of",
     "names_in_analysed",
     "names_in_parsed",
     "names_read_whole",

@@ -41,7 +41,7 @@ def names_in_parsed(tree: PlanTree, view: str, origin: Origin | None = None) -> 
     with deep_trees():
         found = set(_parsed_names(tree.root, frozenset()))
     for parts in sorted(found):
-        if len(parts) > 1 or "/" in parts[0]:
+        if len(parts) > 1 or "/" in "".join(parts):
             raise UnpinnedRead(view=view, leaf=".".join(parts), origin=origin)
     return tuple(sorted(name for (name,) in found))
 

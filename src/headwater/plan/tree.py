@@ -7,13 +7,14 @@ Inner plans and expressions stand in a node's fields, where Catalyst has them; `
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator, Sequence
 
 # How pyspark names a frame that is handed to spark.sql("... {f}", f=frame); its plan is part of the query.
 INLINED_FRAME = "_pyspark_connect_temp_view_"
@@ -21,7 +22,7 @@ INLINED_FRAME = "_pyspark_connect_temp_view_"
 _DEEPEST = 60_000
 
 # A type as Spark writes it in JSON: a name, or an object with a "type" of struct, array, map or udt.
-SparkType = str | dict[str, Any]
+SparkType = str | Mapping[str, Any]
 _NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -68,7 +69,7 @@ class Node:
 
     @property
     def is_boundary(self) -> bool:
-        """Whether this is a registered name that the plan reads: where one dataset ends and another begins."""
+        """Whether this is a registered name that the plan reads: where another dataset begins."""
         return self.kind == "View" and not (self.name or "").startswith(INLINED_FRAME)
 
     def plan(self, name: str) -> Node:
@@ -128,20 +129,21 @@ class PlanTree:
 
 def tree_of(document: Mapping[str, Any]) -> PlanTree:
     """The tree of what the JVM's reader has written."""
-    types: list[SparkType] = document["types"]
+    types = cast("list[SparkType]", document["types"])
     nodes: list[Node] = []
-    for each in document["nodes"]:
-        nodes.append(_node(each, types, nodes))
+    for each in cast("list[dict[str, Any]]", document["nodes"]):
+        nodes.append(_node(each, types, nodes))  # noqa: PERF401  each looks up those before it
+    listed = cast("list[tuple[int, str, int, bool, dict[str, Any]]]", document["attributes"])
     attributes = {
         number: Attribute(number, name, types[kind], nullable, metadata)
-        for number, name, kind, nullable, metadata in document["attributes"]
+        for number, name, kind, nullable, metadata in listed
     }
-    return PlanTree(nodes[document["root"]["node"]], attributes)
+    return PlanTree(nodes[int(document["root"]["node"])], attributes)
 
 
-def _node(each: Mapping[str, Any], types: list[SparkType], nodes: list[Node]) -> Node:
+def _node(each: Mapping[str, Any], types: Sequence[SparkType], nodes: Sequence[Node]) -> Node:
     fields = each.get("fields")
-    kind = each.get("type")
+    kind = cast("int | None", each.get("type"))
     is_plan = "plan" in each
     return Node(
         kind=each["plan"] if is_plan else each["expression"],
@@ -158,18 +160,18 @@ def _node(each: Mapping[str, Any], types: list[SparkType], nodes: list[Node]) ->
     )
 
 
-def _value(value: Any, types: list[SparkType], nodes: list[Node]) -> Any:
+def _value(value: Any, types: Sequence[SparkType], nodes: Sequence[Node]) -> Any:
     if isinstance(value, list):
         return tuple(_value(each, types, nodes) for each in cast("list[Any]", value))
     if not isinstance(value, dict):
         return value
     known = cast("dict[str, Any]", value)
     if "node" in known:
-        return nodes[known["node"]]
+        return nodes[int(known["node"])]
     if "value" in known:
         return Struct(known["value"], {key: _value(v, types, nodes) for key, v in known["fields"].items()})
     if "type" in known:
-        return TypeOf(types[known["type"]])
+        return TypeOf(types[int(known["type"])])
     if "id" in known:
         return ExprId(known["id"])
     return Opaque(known["opaque"]) if "opaque" in known else Struct("CatalogTable", known)
