@@ -36,7 +36,24 @@
     │   ├── OrderMismatch             HW-PLAN-005  the analysed plan reads other names than the parsed one
     │   ├── UnpinnedRead              HW-PLAN-006  the view reads something that is no registered table
     │   ├── FunctionDisabled          HW-PLAN-007  the profile has switched off a function that the view uses
-    │   └── PlanNotUnderstood         HW-PLAN-008  an operator whose lineage nobody has worked out
+    │   ├── PlanNotUnderstood         HW-PLAN-008  an operator whose lineage nobody has worked out
+    │   └── NotDeterministic          a view whose rows depend on more than its inputs
+    │       ├── ClockUsed             HW-DET-001
+    │       ├── RandomUsed            HW-DET-002
+    │       ├── UuidUsed              HW-DET-003
+    │       ├── SampleUsed            HW-DET-004
+    │       ├── ShuffleUsed           HW-DET-005  an array in a random order
+    │       ├── PartitionIdUsed       HW-DET-006
+    │       ├── RowIdUsed             HW-DET-007
+    │       ├── FileMetadataUsed      HW-DET-008
+    │       ├── LimitWithoutOrder     HW-DET-009
+    │       ├── ReflectionUsed        HW-DET-010  a method of the Java process
+    │       ├── SessionUsed           HW-DET-011  who runs it, where, with which settings
+    │       ├── FunctionUndeclared    HW-DET-012  a function in another language that nothing declares
+    │       ├── FloatAggregated       HW-DET-013  a sum that depends on the order of its rows
+    │       ├── TieLeftOpen           HW-DET-014  an order that leaves open which row comes first
+    │       ├── CollectionUnordered   HW-DET-015  a list or a choice of rows that have no order
+    │       └── SketchUsed            HW-DET-016  an estimate that depends on the order of its rows
     ├── DeltaError                    storage refuses
     │   ├── NotADeltaTable            HW-DELTA-001
     │   ├── LogUnreadable             HW-DELTA-002
@@ -567,6 +584,158 @@ class PlanNotUnderstood(PlanError):
     advises: ClassVar[str] = "Say it with other operators, and please report the view."
     view: str
     node: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NotDeterministic(PlanError):
+    """A view whose rows depend on more than its inputs, in a way that the project refuses."""
+
+    says: ClassVar[str] = "'{view}' {detail}{more}"
+    view: str
+    detail: str
+    more: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class ClockUsed(NotDeterministic):
+    """A view that reads a clock."""
+
+    code: ClassVar[str] = "HW-DET-001"
+    advises: ClassVar[str] = "Take the time from a column of a source; it is pinned with the rest."
+
+
+@dataclass(kw_only=True, eq=False)
+class RandomUsed(NotDeterministic):
+    """A view with random numbers; a seed does not help, for rows move between partitions."""
+
+    code: ClassVar[str] = "HW-DET-002"
+    advises: ClassVar[str] = "Work the number out of the row's key: pmod(xxhash64(key), 1000) / 1000."
+
+
+@dataclass(kw_only=True, eq=False)
+class UuidUsed(NotDeterministic):
+    """A view that makes ids out of nothing."""
+
+    code: ClassVar[str] = "HW-DET-003"
+    advises: ClassVar[str] = "Make the id out of the row's key: sha2, or stable_id_parts of Headwater."
+
+
+@dataclass(kw_only=True, eq=False)
+class SampleUsed(NotDeterministic):
+    """A view that takes a sample of rows."""
+
+    code: ClassVar[str] = "HW-DET-004"
+    advises: ClassVar[str] = (
+        "Choose rows by their key: WHERE pmod(xxhash64(key), 100) < 10 is a tenth of them. "
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class ShuffleUsed(NotDeterministic):
+    """A view that puts an array into a random order."""
+
+    code: ClassVar[str] = "HW-DET-005"
+    advises: ClassVar[str] = "Give the array an order that follows from its values: array_sort."
+
+
+@dataclass(kw_only=True, eq=False)
+class PartitionIdUsed(NotDeterministic):
+    """A view that tells the partitions of a run apart."""
+
+    code: ClassVar[str] = "HW-DET-006"
+    advises: ClassVar[str] = "Work the number out of the row's key: pmod(xxhash64(key), 8)."
+
+
+@dataclass(kw_only=True, eq=False)
+class RowIdUsed(NotDeterministic):
+    """A view that numbers rows by where they happen to lie."""
+
+    code: ClassVar[str] = "HW-DET-007"
+    advises: ClassVar[str] = "Number them by their key: row_number() OVER (ORDER BY key)."
+
+
+@dataclass(kw_only=True, eq=False)
+class FileMetadataUsed(NotDeterministic):
+    """A view that tells from which file a row came."""
+
+    code: ClassVar[str] = "HW-DET-008"
+    advises: ClassVar[str] = (
+        "Keep the name as a column where the file is first read; a table's files change without its rows."
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class LimitWithoutOrder(NotDeterministic):
+    """A view that takes some rows, and nothing says which."""
+
+    code: ClassVar[str] = "HW-DET-009"
+    advises: ClassVar[str] = "Say which rows: ORDER BY a key, then LIMIT."
+
+
+@dataclass(kw_only=True, eq=False)
+class ReflectionUsed(NotDeterministic):
+    """A view that calls a method of the Java process."""
+
+    code: ClassVar[str] = "HW-DET-010"
+    advises: ClassVar[str] = "Say it with functions of Spark or Headwater."
+
+
+@dataclass(kw_only=True, eq=False)
+class SessionUsed(NotDeterministic):
+    """A view that asks who runs it, where, or with which settings."""
+
+    code: ClassVar[str] = "HW-DET-011"
+    advises: ClassVar[str] = "Write the value into the view, or take it from a column of a source."
+
+
+@dataclass(kw_only=True, eq=False)
+class FunctionUndeclared(NotDeterministic):
+    """A view with a function in another language that nothing declares to be pure."""
+
+    code: ClassVar[str] = "HW-DET-012"
+    advises: ClassVar[str] = (
+        "Say it with functions of Spark or Headwater, or declare that the function depends on its "
+        "arguments alone."
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class FloatAggregated(NotDeterministic):
+    """A view that sums floating-point numbers, whose last digits depend on the order of rows."""
+
+    code: ClassVar[str] = "HW-DET-013"
+    advises: ClassVar[str] = (
+        "Sum decimals: CAST(x AS DECIMAL(38, 6)). Or let it be warned of, and its columns be "
+        "compared with a tolerance."
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class TieLeftOpen(NotDeterministic):
+    """A view that orders rows, and leaves open which of those that tie comes first."""
+
+    code: ClassVar[str] = "HW-DET-014"
+    advises: ClassVar[str] = (
+        "Order by a key too, and declare the key; or let the value decide, with arg_max_det or arg_min_det."
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class CollectionUnordered(NotDeterministic):
+    """A view that lists rows, or takes one of them, where they have no order."""
+
+    code: ClassVar[str] = "HW-DET-015"
+    advises: ClassVar[str] = (
+        "Sort the list, array_sort(collect_list(x)); take one by its value: min, max, any_value_det. "
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class SketchUsed(NotDeterministic):
+    """A view that estimates in a way that depends on the order of rows."""
+
+    code: ClassVar[str] = "HW-DET-016"
+    advises: ClassVar[str] = "Use the exact function: percentile, count and sort."
 
 
 # --- storage -------------------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ class PlanBytes:
             text, that has a subquery or a function of the catalogue in it.
         functions: Names of the functions called, sorted: Spark's, and those of the catalogue that made a part
             of the plan; those inside SQL texts are not among them.
+        python: Digests of the functions in Python that are part of the plan, sorted.
     """
 
     executable: bytes
@@ -80,6 +81,7 @@ class PlanBytes:
     reads: tuple[str, ...]
     sql: tuple[str, ...]
     functions: tuple[str, ...]
+    python: tuple[str, ...] = ()
 
 
 def plan_bytes_of(frame: DataFrame) -> PlanBytes:
@@ -146,7 +148,8 @@ def _built(frame: DataFrame) -> base_pb2.Plan:
 def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -> PlanBytes:
     """The bytes of a plan that this process built; `canonical` is its canonical plan, if that is at hand."""
     executable = executable_plan(plan)
-    content = (canonical or canonical_plan(plan)).SerializeToString(deterministic=True)
+    settled = canonical or canonical_plan(plan)
+    content = settled.SerializeToString(deterministic=True)
     facts = _Facts.of(executable)
     marks = {mark for message in messages_of(plan) if (mark := read_mark(message)) is not None}
     return PlanBytes(
@@ -156,7 +159,17 @@ def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -
         reads=facts.reads,
         sql=facts.sql,
         functions=tuple(sorted({*facts.functions, *marks})),
+        python=tuple(sorted(_python_functions(settled))),
     )
+
+
+def _python_functions(canonical: base_pb2.Plan) -> set[str]:
+    commands = (
+        cast("bytes", value_of(message, "command"))
+        for message in messages_of(canonical)
+        if message.DESCRIPTOR.full_name in _PYTHON_FUNCTIONS
+    )
+    return {command.removeprefix(_DIGESTED).decode() for command in commands}
 
 
 # --- names ---------------------------------------------------------------------------------------------

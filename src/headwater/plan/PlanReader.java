@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -22,6 +23,9 @@ import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MapType;
@@ -101,7 +105,8 @@ public class PlanReader {
       plan((QueryPlan) value, to);
     } else if (value instanceof Expression) {
       expression((Expression) value, to);
-    } else if (value instanceof String || value instanceof Number || value instanceof Character) {
+    } else if (value instanceof String || value instanceof Number || value instanceof Character
+        || value instanceof Enum || value instanceof scala.Enumeration.Value) {
       quoted(value.toString(), to);
     } else if (value instanceof ExprId) {
       to.append("{\"id\":").append(((ExprId) value).id()).append('}');
@@ -116,7 +121,7 @@ public class PlanReader {
       to.append("{\"table\":");
       quoted(((CatalogTable) value).identifier().table(), to);
       to.append('}');
-    } else if (value instanceof scala.Product) {
+    } else if (value instanceof scala.Product && isOpen(value)) {
       to.append("{\"value\":");
       quoted(nameOf(value), to);
       fields((scala.Product) value, to);
@@ -128,17 +133,25 @@ public class PlanReader {
     }
   }
 
-  /** Lists, sets and maps; a map is a list of pairs. */
+  /** What is inside the values of other packages is not the plan's: file indices, sessions, whole logs. */
+  private static boolean isOpen(Object value) {
+    String name = value.getClass().getName();
+    return name.startsWith(SPARK) || name.startsWith("scala.Tuple");
+  }
+
+  /** Lists, sets and maps; a map is a list of pairs. What has no order of its own is sorted. */
   private void iterable(scala.collection.Iterable values, StringBuilder to) throws Exception {
-    to.append('[');
+    ArrayList texts = new ArrayList();
     scala.collection.Iterator each = values.iterator();
-    String comma = "";
     while (each.hasNext()) {
-      to.append(comma);
-      value(each.next(), to);
-      comma = ",";
+      StringBuilder text = new StringBuilder();
+      value(each.next(), text);
+      texts.add(text.toString());
     }
-    to.append(']');
+    if (values instanceof scala.collection.Set || values instanceof scala.collection.Map) {
+      Collections.sort(texts);
+    }
+    list("", texts, to);
   }
 
   private void fields(scala.Product value, StringBuilder to) throws Exception {
@@ -164,6 +177,7 @@ public class PlanReader {
       quoted(view, text);
       text.append(",\"temporary\":").append(((View) plan).isTempView());
     }
+    paths(plan, text);
     if (plan instanceof LocalRelation) {
       LocalRelation rows = (LocalRelation) plan;
       text.append(",\"rows\":").append(rows.data().size());
@@ -172,6 +186,26 @@ public class PlanReader {
       fields((scala.Product) plan, text);
     }
     node(text.append('}').toString(), to);
+  }
+
+  /** Where a scan of an optimised or physical plan reads. */
+  private static void paths(QueryPlan plan, StringBuilder to) {
+    Object relation = null;
+    if (plan instanceof LogicalRelation) {
+      relation = ((LogicalRelation) plan).relation();
+    } else if (plan instanceof FileSourceScanExec) {
+      relation = ((FileSourceScanExec) plan).relation();
+    }
+    if (relation instanceof HadoopFsRelation) {
+      ArrayList texts = new ArrayList();
+      scala.collection.Iterator each = ((HadoopFsRelation) relation).location().rootPaths().iterator();
+      while (each.hasNext()) {
+        StringBuilder text = new StringBuilder();
+        quoted(each.next().toString(), text);
+        texts.add(text.toString());
+      }
+      list(",\"paths\":", texts, to);
+    }
   }
 
   private void node(String text, StringBuilder to) {

@@ -3,6 +3,9 @@
 rehydrate, empty_relation             plan bytes -> a frame of one session
 plan_error                            what Spark says of a plan it cannot use, typed
 parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
+canonical_text, type_text             a tree as text that is equal everywhere
+PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput, ScanUnit
+changes_between, PlanChange           why two plans of a view differ
 lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
@@ -11,7 +14,18 @@ order_of                              views in the order in which they can be ma
 inspect_query, analyse_query          a query that only reads, or a refusal: InspectedQuery
 """
 
+from headwater.plan.bundle import (
+    PlanBundle,
+    PlannedColumn,
+    PlannedFunction,
+    PlannedInput,
+    PlanText,
+    ScanUnit,
+)
+from headwater.plan.canonical import canonical_text, type_text
 from headwater.plan.catalyst import analysed_tree, empty_relation, parsed_tree, plan_error, rehydrate
+from headwater.plan.diff import PlanChange, changes_between
+from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
@@ -20,11 +34,21 @@ from headwater.plan.tree import PlanTree
 
 __all__ = [
     "Edge",
+    "Fingerprint",
     "InspectedQuery",
+    "PlanBundle",
+    "PlanChange",
+    "PlanText",
     "PlanTree",
+    "PlannedColumn",
+    "PlannedFunction",
+    "PlannedInput",
+    "ScanUnit",
     "ViewLineage",
     "analyse_query",
     "analysed_tree",
+    "canonical_text",
+    "changes_between",
     "empty_relation",
     "functions_in_parsed",
     "inspect_query",
@@ -36,4 +60,5 @@ __all__ = [
     "parsed_tree",
     "plan_error",
     "rehydrate",
+    "type_text",
 ]

@@ -84,6 +84,11 @@ class Value:
         """The same value, depending on more."""
         return Value(self.copies, self.others | more, self.parts) if more else self
 
+    def besides(self, kind: Kind) -> Value:
+        """The same value, all of whose dependences are of another kind as well."""
+        parts = {name: part.besides(kind) for name, part in self.parts.items()}
+        return Value(self.copies | all_as(self.copies, kind), self.others | all_as(self.others, kind), parts)
+
 
 NOTHING = Value()
 
@@ -108,6 +113,11 @@ def either(values: Iterable[Value]) -> Value:
         for name, part in value.parts.items():
             parts[name] = either((parts[name], part)) if name in parts else part
     return Value(copies, others, parts)
+
+
+def made_of(parts: Iterable[tuple[str, Value]]) -> Value:
+    """A value put together; of two parts of one name, told apart by their place, each stands for both."""
+    return either(Value(parts={name: part}) for name, part in parts)
 
 
 def in_role(dependences: Dependences, kind: Kind) -> Dependences:
@@ -150,24 +160,27 @@ def minimal_paths(dependences: Iterable[Dependence]) -> tuple[ColumnPath, ...]:
 
 
 def realigned(value: Value, source: SparkType | None, target: SparkType | None) -> Value:
-    """A value seen as another type: fields keep their places, not their names."""
-    if _same_names(source, target):
+    """A value seen as another type: fields keep their places, not their names.
+
+    A plain value of another type is no copy: whether it is null depends on more than whether it was.
+    """
+    if _same_layout(source, target):
         return value
     inner, outer = _parts(source), _parts(target)
     if len(inner) != len(outer) or not inner:
         return opaque((value,))
     pairs = zip(inner, outer, strict=True)
-    parts = {new: realigned(value.part(old), was, now) for (old, was), (new, now) in pairs}
-    return Value(others=value.shape(), parts=parts)
+    parts = ((new, realigned(value.part(old), was, now)) for (old, was), (new, now) in pairs)
+    return made_of(parts).also(value.shape())
 
 
-def _same_names(one: SparkType | None, two: SparkType | None) -> bool:
-    """Whether the fields of two types have the same names all the way down."""
-    if one == two:
-        return True
+def _same_layout(one: SparkType | None, two: SparkType | None) -> bool:
+    """Whether two types differ at most in what may be null."""
     first, second = _parts(one), _parts(two)
+    if one == two or not first or not second:
+        return one == two
     return [name for name, _ in first] == [name for name, _ in second] and all(
-        _same_names(mine, other) for (_, mine), (_, other) in zip(first, second, strict=True)
+        _same_layout(mine, other) for (_, mine), (_, other) in zip(first, second, strict=True)
     )
 
 

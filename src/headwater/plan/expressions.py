@@ -1,96 +1,31 @@
-"""What each expression does with the values it is given; one that is not known may do anything with them.
+"""What plain expressions do with the values they are given: references, choices, aggregates, subqueries.
 
-Not here: operators on relations; a subquery's plan is handed to whoever made the scope.
+Not here: structs, arrays and maps; operators on relations, to which a subquery's plan is handed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from headwater.plan.containers import CONTAINER_RULES, shape_of
 from headwater.plan.dependence import (
     ELEMENT,
-    KEY,
     NONE,
     NOTHING,
-    VALUE,
-    Dependences,
     Value,
     all_as,
     either,
-    element_type,
-    field_names,
     in_role,
-    is_map,
     opaque,
     realigned,
 )
-from headwater.plan.tree import Node, TypeOf, expressions_in
+from headwater.plan.scope import Scope
+from headwater.plan.tree import Node, TypeOf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-
-class Relation(Protocol):
-    """What a subquery's plan puts out."""
-
-    @property
-    def columns(self) -> Mapping[int, Value]:
-        """Its columns by id."""
-        ...
-
-    @property
-    def rows(self) -> Dependences:
-        """What decides which rows there are."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where an expression stands: the columns it can see, and the query around it."""
-
-    columns: Mapping[int, Value]
-    relation_of: Callable[[Node, Scope], Relation]
-    outer: Scope | None = None
-
-    def value_of(self, node: Node) -> Value:
-        """What an expression's values depend on."""
-        if node.kind in _RULES:
-            return _RULES[node.kind](self, node)
-        if isinstance(node.fields.get("replacement"), Node):
-            return self.value_of(node.plan("replacement"))
-        return self._unknown(node)
-
-    def values_of(self, node: Node, name: str) -> list[Value]:
-        """The values of a list of expressions."""
-        return [self.value_of(each) for each in node.nodes(name)]
-
-    def bound(self, function: Node, *values: Value) -> Scope:
-        """The scope inside a lambda function whose arguments have these values, as far as it takes them."""
-        arguments = [each.id for each in function.nodes("arguments") if each.id is not None]
-        # More arguments than are known of would go unseen.
-        given = [*values, *[opaque(values)] * (len(arguments) - len(values))]
-        return replace(self, columns={**self.columns, **dict(zip(arguments, given, strict=False))})
-
-    def column(self, node: Node) -> Value:
-        """A column, of this query or, as a last resort, of those around it."""
-        found = self.columns.get(node.id or 0)
-        if found is None and self.outer is not None:
-            return self.outer.column(node)
-        if found is None:
-            raise KeyError(node.name)
-        return found
-
-    def _unknown(self, node: Node) -> Value:
-        inner = list(expressions_in(node))
-        given = [self.value_of(each) for each in inner if each.kind != "LambdaFunction"]
-        anything = opaque(given)
-        lambdas = [_body(self, each, anything) for each in inner if each.kind == "LambdaFunction"]
-        return opaque([anything, *lambdas]) if lambdas else anything
-
-
-def _body(scope: Scope, function: Node, *values: Value) -> Value:
-    return scope.bound(function, *values).value_of(function.plan("function"))
+    from headwater.plan.scope import Rule
 
 
 # --- references and structure --------------------------------------------------------------------------
@@ -116,82 +51,6 @@ def _literal(_scope: Scope, _node: Node) -> Value:
     return NOTHING
 
 
-def _struct_field(scope: Scope, node: Node) -> Value:
-    child = node.plan("child")
-    return scope.value_of(child).part(field_names(child.type)[int(node.fields["ordinal"])])
-
-
-def _field_of_elements(scope: Scope, node: Node) -> Value:
-    child = node.plan("child")
-    value = scope.value_of(child)
-    names = field_names(element_type(child.type))
-    inner = value.part(ELEMENT).part(names[int(node.fields["ordinal"])])
-    return Value(others=value.shape(), parts={ELEMENT: inner})
-
-
-def _item(scope: Scope, node: Node) -> Value:
-    """An element of an array, or the value of a map's key."""
-    container, place = list(expressions_in(node))[:2]
-    value, at = scope.value_of(container), scope.value_of(place).all()
-    if is_map(container.type):
-        return value.part(VALUE).also(at | value.part(KEY).all())
-    return value.part(ELEMENT).also(at | value.shape())
-
-
-def _new_struct(scope: Scope, node: Node) -> Value:
-    names = field_names(node.type)
-    values = [scope.value_of(each) for each in node.nodes("children")[1::2]]
-    # Two fields of one name are told apart by their place alone; here each stands for both.
-    return either(Value(parts={name: value}) for name, value in zip(names, values, strict=True))
-
-
-def _new_array(scope: Scope, node: Node) -> Value:
-    return Value(parts={ELEMENT: either(scope.values_of(node, "children"))})
-
-
-def _new_map(scope: Scope, node: Node) -> Value:
-    values = scope.values_of(node, "children")
-    # Of equal keys one value stays: which, the keys decide.
-    keys, inner = either(values[0::2]), either(values[1::2])
-    return Value(parts={KEY: keys, VALUE: inner.also(keys.all())})
-
-
-def _changed_struct(scope: Scope, node: Node) -> Value:
-    child = node.plan("structExpr")
-    value = scope.value_of(child)
-    parts = {name: value.part(name) for name in field_names(child.type)}
-    for change in node.nodes("fieldOps"):
-        name = change.fields.get("name")
-        if change.kind == "WithField":
-            parts[str(name)] = scope.value_of(change.plan("valExpr"))
-        else:
-            parts.pop(str(name), None)
-    kept = {name: parts.get(name, opaque((value,))) for name in field_names(node.type)}
-    return Value(others=value.shape(), parts=kept)
-
-
-def _map_keys(scope: Scope, node: Node) -> Value:
-    value = _child(scope, node)
-    return Value(others=value.shape(), parts={ELEMENT: value.part(KEY)})
-
-
-def _map_values(scope: Scope, node: Node) -> Value:
-    value = _child(scope, node)
-    return Value(others=value.shape(), parts={ELEMENT: value.part(VALUE)})
-
-
-def _map_entries(scope: Scope, node: Node) -> Value:
-    value = _child(scope, node)
-    entry = Value(parts={KEY: value.part(KEY), VALUE: value.part(VALUE)})
-    return Value(others=value.shape(), parts={ELEMENT: entry})
-
-
-def _shape_of_child(scope: Scope, node: Node) -> Value:
-    child = node.plan("child")
-    value = scope.value_of(child)
-    return Value(others=value.shape()) if field_names(child.type) else opaque((value,))
-
-
 # --- choices -------------------------------------------------------------------------------------------
 
 
@@ -215,77 +74,31 @@ def _coalesce(scope: Scope, node: Node) -> Value:
     return either(values).also(NONE.union(*(value.shape() for value in values[:-1])))
 
 
-# --- lambda functions ----------------------------------------------------------------------------------
-
-
-def _transformed(scope: Scope, node: Node) -> Value:
-    array = scope.value_of(node.plan("argument"))
-    position = Value(others=array.shape())
-    body = _body(scope, node.plan("function"), array.part(ELEMENT), position)
-    return Value(others=array.shape(), parts={ELEMENT: body})
-
-
-def _filtered(scope: Scope, node: Node) -> Value:
-    array = scope.value_of(node.plan("argument"))
-    test = _body(scope, node.plan("function"), array.part(ELEMENT), Value(others=array.shape()))
-    return Value(others=array.shape() | test.all(), parts={ELEMENT: array.part(ELEMENT)})
-
-
-def _tested(scope: Scope, node: Node) -> Value:
-    array = scope.value_of(node.plan("argument"))
-    test = _body(scope, node.plan("function"), array.part(ELEMENT))
-    return Value(others=array.shape() | test.all())
-
-
-def _folded(scope: Scope, node: Node) -> Value:
-    array = scope.value_of(node.plan("argument"))
-    total = scope.value_of(node.plan("zero")).also(array.shape())
-    while True:
-        step = either((total, _body(scope, node.plan("merge"), total, array.part(ELEMENT))))
-        if step.all() == total.all():
-            return _body(scope, node.plan("finish"), total)
-        total = opaque((step,))
-
-
-def _zipped(scope: Scope, node: Node) -> Value:
-    left, right = scope.value_of(node.plan("left")), scope.value_of(node.plan("right"))
-    shape = left.shape() | right.shape()
-    body = _body(
-        scope, node.plan("function"), left.part(ELEMENT).also(shape), right.part(ELEMENT).also(shape)
-    )
-    return Value(others=shape, parts={ELEMENT: body})
-
-
-def _map_of(key: str | None, value: str | None) -> Callable[[Scope, Node], Value]:
-    """A function over a map's entries: its result stands for the named parts, or decides what stays."""
-
-    def rule(scope: Scope, node: Node) -> Value:
-        given = scope.value_of(node.plan("argument"))
-        parts = {KEY: given.part(KEY), VALUE: given.part(VALUE)}
-        body = _body(scope, node.plan("function"), parts[KEY], parts[VALUE])
-        others = given.shape()
-        if key:  # of keys that became equal one stays
-            parts = {KEY: body, VALUE: parts[VALUE].also(body.all())}
-        if value:
-            parts[VALUE] = body
-        if not key and not value:
-            others |= body.all()
-        return Value(others=others, parts=parts)
-
-    return rule
-
-
 # --- aggregates and windows ----------------------------------------------------------------------------
 
 
 def _aggregated(scope: Scope, node: Node) -> Value:
-    value = scope.value_of(node.plan("aggregateFunction"))
+    function = node.plan("aggregateFunction")
+    value = scope.value_of(function)
+    if node.fields["isDistinct"]:  # what is the same is decided by all of it
+        value = value.also(scope.unknown(function).all())
     chosen = node.fields.get("filter")
     return value.also(in_role(scope.value_of(chosen).all(), "filter")) if isinstance(chosen, Node) else value
 
 
+def _counted(scope: Scope, node: Node) -> Value:
+    children = node.nodes("children")
+    return opaque(shape_of(scope.value_of(each), each) for each in children)
+
+
 def _collected(scope: Scope, node: Node) -> Value:
-    return Value(parts={ELEMENT: _child(scope, node)})
+    value = _child(scope, node)
+    return Value(others=value.shape(), parts={ELEMENT: value})  # nulls are left out
+
+
+def _from_another_row(scope: Scope, node: Node) -> Value:
+    given = either(scope.value_of(node.plan(each)) for each in ("input", "default") if each in node.fields)
+    return given.also(scope.value_of(node.plan("offset" if "offset" in node.fields else "inputOffset")).all())
 
 
 def _by_order(scope: Scope, node: Node) -> Value:
@@ -310,8 +123,7 @@ def _windowed(scope: Scope, node: Node) -> Value:
 def _scalar_subquery(scope: Scope, node: Node) -> Value:
     plan = node.plan("plan")
     found = scope.relation_of(plan, scope)
-    value = found.columns[plan.output[0]]
-    return value.also(all_as(value.all() | found.rows, "subquery"))
+    return found.columns[plan.output[0]].besides("subquery").also(all_as(found.rows, "subquery"))
 
 
 def _exists(scope: Scope, node: Node) -> Value:
@@ -319,14 +131,12 @@ def _exists(scope: Scope, node: Node) -> Value:
 
 
 def _in_subquery(scope: Scope, node: Node) -> Value:
-    plan = node.plan("query").plan("plan")
-    found = scope.relation_of(plan, scope)
-    listed = opaque(found.columns[each] for each in plan.output)
-    sought = opaque(scope.values_of(node, "values")).all()
-    return Value(others=sought | listed.all() | all_as(listed.all() | found.rows, "subquery"))
+    sought = scope.values_of(node, "values")
+    return opaque([*sought, scope.table(node.plan("query").plan("plan"))])
 
 
-_RULES: Mapping[str, Callable[[Scope, Node], Value]] = {
+EXPRESSION_RULES: Mapping[str, Rule] = {
+    **CONTAINER_RULES,
     "AttributeReference": Scope.column,
     "NamedLambdaVariable": Scope.column,
     "OuterReference": _outer_reference,
@@ -334,36 +144,21 @@ _RULES: Mapping[str, Callable[[Scope, Node], Value]] = {
         (
             *("Alias", "KnownNotNull", "KnownNullable", "KnownFloatingPointNormalized"),
             *("NormalizeNaNAndZero", "AssertNotNull", "TempResolvedColumn", "SQLScalarFunction"),
-            *("TryEval", "Collate", "First", "Last", "AnyValue"),
+            *("Collate", "First", "Last", "AnyValue"),
         ),
         _child,
     ),
     **dict.fromkeys(["Cast", "UpCast", "AnsiCast"], _cast),
     "Literal": _literal,
-    "GetStructField": _struct_field,
-    "GetArrayStructFields": _field_of_elements,
-    **dict.fromkeys(["GetArrayItem", "ElementAt", "GetMapValue"], _item),
-    "CreateNamedStruct": _new_struct,
-    "CreateArray": _new_array,
-    "CreateMap": _new_map,
-    "UpdateFields": _changed_struct,
-    "MapKeys": _map_keys,
-    "MapValues": _map_values,
-    "MapEntries": _map_entries,
-    **dict.fromkeys(["Size", "IsNull", "IsNotNull"], _shape_of_child),
     "If": _if,
     "CaseWhen": _case,
     "Coalesce": _coalesce,
-    "ArrayTransform": _transformed,
-    "ArrayFilter": _filtered,
-    **dict.fromkeys(["ArrayExists", "ArrayForAll"], _tested),
-    "ArrayAggregate": _folded,
-    "ZipWith": _zipped,
-    "MapFilter": _map_of(None, None),
-    "TransformKeys": _map_of(KEY, None),
-    "TransformValues": _map_of(None, VALUE),
     "AggregateExpression": _aggregated,
+    "Count": _counted,
     "CollectList": _collected,
+    **dict.fromkeys(["Lag", "Lead", "NthValue"], _from_another_row),
+    # The order that they rank by is the window's.
+    **dict.fromkeys(["Rank", "DenseRank", "PercentRank"], _literal),
     **dict.fromkeys(["MaxBy", "MinBy"], _by_order),
     "SortOrder": _sort_order,
     "WindowExpression": _windowed,

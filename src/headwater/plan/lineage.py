@@ -40,16 +40,19 @@ class ColumnLineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewLineage:
-    """What a view's columns depend on, and what decides which rows it has; all of it sorted."""
+    """What a view's columns depend on, and what decides which rows it has; all of it sorted.
+
+    Attributes:
+        view: Its name.
+        columns: Its columns, in order.
+        rows: What decides which rows it has, and so matters to every column.
+        datasets: What it reads, be it only to count the rows.
+    """
 
     view: str
     columns: tuple[ColumnLineage, ...]
     rows: tuple[Dependence, ...]
-
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """The datasets that something depends on."""
-        return tuple(sorted({path.dataset for path, _ in self._all()}))
+    datasets: tuple[str, ...]
 
     @property
     def required(self) -> dict[str, tuple[str, ...]]:
@@ -96,4 +99,5 @@ def lineage_of(tree: PlanTree, view: str, origin: Origin | None = None) -> ViewL
             )
     except KeyError as error:
         raise PlanNotUnderstood(view=view, node=f"the reference {error}", origin=origin) from error
-    return ViewLineage(view=view, columns=columns, rows=tuple(without_covered(found.rows)))
+    rows = tuple(without_covered(found.rows))
+    return ViewLineage(view=view, columns=columns, rows=rows, datasets=tuple(sorted(walk.datasets)))

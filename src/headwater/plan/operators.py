@@ -28,7 +28,8 @@ from headwater.plan.dependence import (
     opaque,
     realigned,
 )
-from headwater.plan.expressions import Scope
+from headwater.plan.expressions import EXPRESSION_RULES
+from headwater.plan.scope import Scope
 from headwater.plan.tree import Node, PlanTree, expressions_in, plans_in
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Walk:
     tree: PlanTree
     view: str
     origin: Origin | None
+    datasets: set[str] = field(default_factory=set[str])
     _tables: dict[int, Node] = field(default_factory=dict[int, Node])
     _made: dict[int, Rows] = field(default_factory=dict[int, Rows])
     _loops: dict[int, tuple[Sequence[int], Rows]] = field(
@@ -77,7 +79,7 @@ class Walk:
     def scope(self, rows: Rows | Mapping[int, Value], outer: Scope | None) -> Scope:
         """Where the expressions of an operator over `rows` stand."""
         columns = rows.columns if isinstance(rows, Rows) else rows
-        return Scope(columns, self.rows_of, outer)
+        return Scope(columns, EXPRESSION_RULES, self.rows_of, outer)
 
     # --- common tables
 
@@ -99,23 +101,21 @@ class Walk:
         start, step = node.plan("anchor"), node.plan("recursion")
         number = node.fields["id"]
         found = self.rows_of(start, outer).under(start.output, node.output)
+        made = self._made
         while True:
             self._loops[number] = node.output, found
+            self._made = dict(made)  # common tables inside of the step may read what is still growing
             added = self.rows_of(step, outer).under(step.output, node.output)
             columns = {each: either((found.columns[each], added.columns[each])) for each in node.output}
             grown = Rows(columns, found.rows | added.rows)
-            if _claims(grown) == _claims(found):
+            if grown == found:
                 return grown
-            found = Rows({each: opaque((value,)) for each, value in columns.items()}, grown.rows)
+            found = grown
 
     def loop_reference(self, node: Node, _outer: Scope | None) -> Rows:
         """A recursive table inside of itself."""
         ids, rows = self._loops[node.fields["loopId"]]
         return rows.under(ids, node.output)
-
-
-def _claims(rows: Rows) -> tuple[dict[int, Dependences], Dependences]:
-    return {each: value.all() for each, value in rows.columns.items()}, rows.rows
 
 
 def _everything(rows: Rows, ids: Iterable[int], kind: Kind) -> Dependences:
@@ -128,8 +128,10 @@ def _everything(rows: Rows, ids: Iterable[int], kind: Kind) -> Dependences:
 def _view(walk: Walk, node: Node, outer: Scope | None) -> Rows:
     if not node.is_boundary:
         return _same(walk, node, outer)
+    name = node.name or ""
+    walk.datasets.add(name)
     attributes = walk.tree.attributes
-    return Rows({each: column_value(node.name or "", attributes[each].name) for each in node.output})
+    return Rows({each: column_value(name, attributes[each].name) for each in node.output})
 
 
 def _constants(_walk: Walk, node: Node, _outer: Scope | None) -> Rows:
@@ -269,7 +271,7 @@ def _lateral_join(walk: Walk, node: Node, outer: Scope | None) -> Rows:
 
 
 def _nearest_join(walk: Walk, node: Node, outer: Scope | None) -> Rows:
-    """An as-of join: all its expressions decide what is joined to what."""
+    """As-of and nearest-by joins: all their expressions decide what is joined to what."""
     left, right = walk.rows_of(node.plan("left"), outer), walk.rows_of(node.plan("right"), outer)
     both = {**left.columns, **right.columns}
     scope = walk.scope(both, outer)
@@ -311,12 +313,12 @@ def _with_common_tables(walk: Walk, node: Node, outer: Scope | None) -> Rows:
 
 _RULES: Mapping[str, Callable[[Walk, Node, Scope | None], Rows]] = {
     "View": _view,
-    **dict.fromkeys(["LocalRelation", "OneRowRelation", "Range"], _constants),
+    **dict.fromkeys(["LocalRelation", "OneRowRelation", "Range", "EmptyRelation"], _constants),
     **dict.fromkeys(
         (
             *("SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression"),
             *("RebalancePartitions", "GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"),
-            *("CollectMetrics", "SQLFunctionNode"),
+            *("CollectMetrics", "SQLFunctionNode", "EventTimeWatermark", "UpdateEventTimeWatermarkColumn"),
         ),
         _same,
     ),
@@ -325,21 +327,22 @@ _RULES: Mapping[str, Callable[[Walk, Node, Scope | None], Rows]] = {
     "Aggregate": _aggregate,
     "Sort": _sort,
     "Distinct": _distinct,
-    "Deduplicate": _deduplicate,
+    **dict.fromkeys(["Deduplicate", "DeduplicateWithinWatermark"], _deduplicate),
     "Window": _window,
     "Expand": _expand,
     "Generate": _generate,
     **dict.fromkeys(
         (
             *("MapInArrow", "MapInPandas", "FlatMapGroupsInPandas", "FlatMapGroupsInArrow"),
-            *("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"),
+            *("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow", "ScriptTransformation"),
+            *("FlatMapGroupsInPandasWithState", "TransformWithStateInPySpark"),
         ),
         _by_function,
     ),
     "Join": _join,
     "LateralJoin": _lateral_join,
-    "AsOfJoin": _nearest_join,
-    "Union": _union,
+    **dict.fromkeys(["AsOfJoin", "NearestByJoin"], _nearest_join),
+    **dict.fromkeys(["Union", "SequentialStreamingUnion"], _union),
     **dict.fromkeys(["Intersect", "Except"], _set_operation),
     "WithCTE": _with_common_tables,
     "CTERelationRef": Walk.common_table,

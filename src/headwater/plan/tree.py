@@ -52,6 +52,7 @@ class Node:
         literal: The value of a literal, as text.
         written: A literal as it stood in the SQL.
         rows: How many rows a literal relation has, and their digest.
+        paths: Where a scan reads.
         temporary: Whether a view is registered in the session alone.
     """
 
@@ -65,6 +66,7 @@ class Node:
     literal: str | None = None
     written: str | None = None
     rows: tuple[int, str] | None = None
+    paths: tuple[str, ...] = ()
     temporary: bool = True
 
     @property
@@ -132,7 +134,7 @@ def tree_of(document: Mapping[str, Any]) -> PlanTree:
     types = cast("list[SparkType]", document["types"])
     nodes: list[Node] = []
     for each in cast("list[dict[str, Any]]", document["nodes"]):
-        nodes.append(_node(each, types, nodes))  # noqa: PERF401  each looks up those before it
+        nodes.append(_node(each, types, nodes))
     listed = cast("list[tuple[int, str, int, bool, dict[str, Any]]]", document["attributes"])
     attributes = {
         number: Attribute(number, name, types[kind], nullable, metadata)
@@ -156,6 +158,7 @@ def _node(each: Mapping[str, Any], types: Sequence[SparkType], nodes: Sequence[N
         literal=each.get("literal"),
         written=each.get("written"),
         rows=(each["rows"], each["digest"]) if "rows" in each else None,
+        paths=tuple(each.get("paths", ())),
         temporary=each.get("temporary", True),
     )
 
@@ -180,18 +183,19 @@ def _value(value: Any, types: Sequence[SparkType], nodes: Sequence[Node]) -> Any
 def inner_nodes(node: Node) -> Iterator[Node]:
     """The nodes that stand in a node's fields, plans and expressions, in their order."""
     for value in node.fields.values():
-        yield from _nodes_in(value)
+        yield from nodes_in(value)
 
 
-def _nodes_in(value: object) -> Iterator[Node]:
+def nodes_in(value: object) -> Iterator[Node]:
+    """The nodes that stand in a field's value."""
     if isinstance(value, Node):
         yield value
     elif isinstance(value, tuple):
         for each in cast("tuple[object, ...]", value):
-            yield from _nodes_in(each)
+            yield from nodes_in(each)
     elif isinstance(value, Struct):
         for each in value.fields.values():
-            yield from _nodes_in(each)
+            yield from nodes_in(each)
 
 
 def expressions_in(node: Node) -> Iterator[Node]:

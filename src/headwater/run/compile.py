@@ -7,7 +7,7 @@ Not here: writing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
@@ -45,18 +45,21 @@ if TYPE_CHECKING:
     from headwater.functions import FunctionSnapshot
     from headwater.origin import Origin
     from headwater.pipeline import SourceSpec, ViewSpec
+    from headwater.plan import PlanBundle, PlanTree
     from headwater.policies import WritePolicy
+    from headwater.run.bundling import Bundling
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RunSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """All names of a pipeline in the order in which they can be made, what each reads, and its sources."""
+    """All names of a pipeline in the order in which they can be made, what each reads, sources and plans."""
 
     order: tuple[str, ...]
     reads: Mapping[str, tuple[str, ...]]
     registrations: tuple[Registration, ...] = ()
+    bundles: Mapping[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
 
 
 def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled: FunctionSnapshot) -> None:
@@ -74,8 +77,9 @@ def compile_views(
     views: Iterable[ViewSpec],
     sources: Iterable[PinnedSource],
     reads: Mapping[str, tuple[str, ...]],
+    bundling: Bundling | None = None,
 ) -> Compiled:
-    """Plans everything in `session` and leaves each name registered there.
+    """Plans everything in `session` and leaves each name registered there; with `bundling`, as bundles, too.
 
     Raises:
         UnknownTable, Cycle: the names do not add up.
@@ -88,12 +92,15 @@ def compile_views(
     origins = {name: view.origin for name, view in by_name.items()}
     order = order_of(everything, origins)
     registered: list[Registration] = []
+    bundles: dict[str, PlanBundle] = {}
     for name in order:
         if name not in pinned:
-            _plan_view(session, by_name[name], everything[name])
+            tree = _plan_view(session, by_name[name], everything[name])
+            if bundling is not None:
+                bundles[name] = bundling.add(by_name[name], tree, everything[name])
         elif (done := register_source(session, pinned[name])) is not None:
             registered.append(done)
-    return Compiled(order=order, reads=everything, registrations=tuple(registered))
+    return Compiled(order=order, reads=everything, registrations=tuple(registered), bundles=bundles)
 
 
 def register_source(session: RunSession, source: PinnedSource) -> Registration | None:
@@ -140,9 +147,10 @@ def rehydrate_view(session: RunSession, view: ViewSpec) -> DataFrame:
     return rehydrate(session, view.plan.executable, view.name, view.origin)
 
 
-def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -> None:
+def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -> PlanTree:
     frame = rehydrate_view(session, view)
-    found = names_in_analysed(analysed_tree(frame), view.name, view.origin)
+    tree = analysed_tree(frame)
+    found = names_in_analysed(tree, view.name, view.origin)
     if {same_name(name) for name in found} != {same_name(name) for name in promised}:
         raise OrderMismatch(view=view.name, promised=promised, found=found, origin=view.origin)
     if view.stored:
@@ -153,6 +161,7 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
     else:
         with engine_errors(view.origin):
             frame.createOrReplaceTempView(view.name)
+    return tree
 
 
 def _register_planned(

@@ -14,7 +14,8 @@ from headwater.artifacts import Manifest, commit_manifest, last_manifest
 from headwater.clock import Clock, new_run_id
 from headwater.errors import HeadwaterError, ManifestUnreadable
 from headwater.names import SnapshotKey
-from headwater.pipeline import Pipeline, ProjectConfig, build_pipeline, open_definitions
+from headwater.pipeline import Pipeline, ProjectConfig, SourceSpec, build_pipeline, open_definitions
+from headwater.run.bundling import Bundling
 from headwater.run.changes import first_change
 from headwater.run.compile import Compiled, check_enabled, compile_views
 from headwater.run.making import Made, MakingRequest, make_tables
@@ -77,9 +78,10 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         if unchanged is not None:
             return _outcome(run, pipeline, unchanged, None, clock.monotonic() - start)
         request.warehouse.check_writable()
-        compiled = _plan(run, pipeline, sources)
+        bundling = _bundling(run, pipeline)
+        compiled = _plan(run, pipeline, sources, bundling)
         request.warehouse.prepare()
-        made = _make(run, pipeline, compiled)
+        made = _make(run, pipeline, compiled, bundling)
         manifest = _record(run, pipeline, compiled, made)
         return _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start)
 
@@ -142,16 +144,29 @@ def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Ma
     return run.last
 
 
-def _plan(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Compiled:
+def _plan(run: _Run, pipeline: Pipeline, sources: list[PinnedSource], bundling: Bundling) -> Compiled:
     session = run.engine.get()
     run.listen(Progress(message=f"planning {len(pipeline.views)} views"))
     for spec in (*pipeline.sources, *pipeline.views):
         check_enabled(spec, run.schemas.functions_of(spec), run.identity.functions)
     reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
-    return compile_views(session, pipeline.views, sources, reads)
+    return compile_views(session, pipeline.views, sources, reads, bundling)
 
 
-def _make(run: _Run, pipeline: Pipeline, compiled: Compiled) -> Made:
+def _bundling(run: _Run, pipeline: Pipeline) -> Bundling:
+    def source_of(name: str) -> PinnedSource | None:
+        spec = pipeline.spec(name)
+        return run.pins.pinned(spec) if isinstance(spec, SourceSpec) else None
+
+    return Bundling(
+        config=run.request.config,
+        identity=run.identity,
+        functions_of=run.schemas.functions_of,
+        source_of=source_of,
+    )
+
+
+def _make(run: _Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) -> Made:
     context = TaskContext(
         session=run.engine.get(),
         pipeline=pipeline.name,
@@ -164,6 +179,7 @@ def _make(run: _Run, pipeline: Pipeline, compiled: Compiled) -> Made:
         context=context,
         pipeline=pipeline,
         compiled=compiled,
+        bundling=bundling,
         pins=run.pins,
         last=run.last,
         results_digest=run.identity.results_digest,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from headwater.artifacts import TableRecord
 from headwater.delta import check_gate, describe_pin, find_head
-from headwater.digest import digest_of
 from headwater.errors import HeadwaterError
-from headwater.names import same_name
+from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import rehydrate
 from headwater.run.changes import current_identities, reason_to_build
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from headwater.artifacts import Manifest
     from headwater.delta import Receipt, Registration
     from headwater.pipeline import Pipeline
+    from headwater.plan import PlanBundle
+    from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
     from headwater.run.pins import SourcePins
@@ -42,6 +43,7 @@ class MakingRequest:
     context: TaskContext
     pipeline: Pipeline
     compiled: Compiled
+    bundling: Bundling
     pins: SourcePins
     last: Manifest | None
     results_digest: str
@@ -52,8 +54,12 @@ class MakingRequest:
 
 @dataclass(kw_only=True)
 class Made:
-    """The tables so far, in the order in which they were made, how names were read, and what ended it."""
+    """The tables so far, in the order in which they were made, how names were read, and what ended it.
 
+    `bundles` are the views that were reached, with their inputs as they were read.
+    """
+
+    bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
     tables: list[TableRecord] = field(default_factory=list[TableRecord])
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     rows_checked: dict[str, int] = field(default_factory=dict[str, int])
@@ -102,7 +108,10 @@ def _make_source(request: MakingRequest, source: SourceSpec) -> None:
 
 
 def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
+    bundle = request.bundling.filled(request.compiled.bundles[view.name])
+    made.bundles[view.name] = bundle
     if not view.stored:
+        request.bundling.planned(bundle)
         # Planned over empty stand-ins; now that what it reads is there, it is planned again.
         rehydrate_view(request.context.session, view).createOrReplaceTempView(view.name)
         return
@@ -114,7 +123,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         request.context,
         view,
         uri=request.table_uris[view.name],
-        key=_task_key(request, made, view, reached),
+        key=bundle.fingerprint.digest,
         reason=_reason(request, made, view.name, reached),
         full=request.full,
         between=_between(request, reached),
@@ -122,6 +131,11 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         recorded=_recorded(request, view.name),
     )
     made.tables.append(table)
+    if table.pin is not None:
+        uri = request.table_uris[view.name]
+        request.bundling.made(
+            TablePin(name=view.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+        )
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
 
 
@@ -166,21 +180,6 @@ def reached_by(compiled: Compiled, pipeline: Pipeline, name: str) -> list[str]:
         if isinstance(spec, ViewSpec) and not spec.stored:
             waiting += compiled.reads[each]
     return sorted(found)
-
-
-def _task_key(request: MakingRequest, made: Made, view: ViewSpec, reached: list[str]) -> str:
-    """The view's plan, the plans and pins of all it reaches, and the settings: equal keys, equal rows."""
-    pins = {table.name: table.pin for table in made.tables}
-    inputs: dict[str, list[str | int | None]] = {}
-    for name in reached:
-        spec = request.pipeline.spec(name)
-        pin = pins.get(name)
-        if isinstance(spec, SourceSpec):
-            inputs[name] = request.pins.pinned(spec).identity
-        elif spec is not None:
-            inputs[name] = [pin.version, pin.digest] if pin else [spec.digest]
-    policy = view.policy.lasting()
-    return digest_of(["view", view.digest, request.results_digest, inputs, *([policy] if policy else [])])
 
 
 def _reason(request: MakingRequest, made: Made, view: str, reached: list[str]) -> str:

@@ -5,8 +5,6 @@ Not here: writing it.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import (
@@ -22,8 +20,7 @@ from headwater.artifacts import (
 )
 from headwater.errors import ConstraintViolated
 from headwater.functions import tags_of
-
-_PACKAGES = Path(__file__).parents[2]
+from headwater.run.bundling import file_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +130,7 @@ def _view(
 ) -> ViewRecord:
     return ViewRecord(
         name=view.name,
-        file=_file_of(view, config),
+        file=file_of(view, config),
         line=view.origin.line,
         language=view.language,
         stored=view.stored,
@@ -143,8 +140,3 @@ def _view(
         tags=tags_of(functions),
         policy=view.policy.lasting(),
     )
-
-
-def _file_of(view: ViewSpec, config: ProjectConfig) -> str:
-    """Where a view is written: below the project, or below the package that the pipeline came with."""
-    return os.path.relpath(view.origin.path, _PACKAGES if config.declare else config.root)

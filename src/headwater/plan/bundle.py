@@ -1,0 +1,184 @@
+"""A planned view as a value: the system of record of what will run, and of what ran.
+
+Everything in it is the same on every machine, but for the bytes that Spark runs: they say where each line of
+the view stood. Not here: how a bundle is made, which `run` does, and what differs between two.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from headwater.digest import digest_of
+from headwater.plan.canonical import dot_of
+from headwater.plan.fingerprint import Fingerprint  # noqa: TC001  msgspec reads the annotations
+from headwater.plan.lineage import ViewLineage  # noqa: TC001  the same
+
+if TYPE_CHECKING:
+    from headwater.errors import HeadwaterError
+
+SCHEMA_VERSION = 1
+
+
+class PlanText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plan in canonical form; or, where there is none, the error that stood in its way."""
+
+    text: str = ""
+    error: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The identity of the text."""
+        return digest_of(self.text)
+
+
+class PlannedInput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that a view reads.
+
+    A `pin` is a dataset at a version that is there; a `slot` will be filled by this run; a `view` is not
+    stored, and a part of the plan.
+    """
+
+    name: str
+    kind: Literal["pin", "slot", "view"]
+    identity: str
+    version: int | None = None
+
+
+class PlannedColumn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A column that a view puts out; `semantic_type` is what its values stand for, if it says so."""
+
+    name: str
+    type: str
+    semantic_type: str | None = None
+
+
+class PlannedFunction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A function that a view calls; `digest` changes with what it computes."""
+
+    name: str
+    digest: str
+
+
+class ScanUnit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one pinned table is read for: the files there are, those that are left, and by which filters.
+
+    Attributes:
+        key: `scan::<dataset>::<version>`.
+        candidate_files, candidate_bytes: All files of the version.
+        kept_files, kept_bytes, kept_rows: Those that statistics and partitions cannot rule out; rows are None
+            where the log does not count them.
+        used_filters, unused_filters: The filters that could rule files out, and those that could not.
+        columns: The columns that are read.
+    """
+
+    key: str
+    dataset: str
+    version: int
+    candidate_files: int
+    candidate_bytes: int
+    kept_files: int
+    kept_bytes: int
+    kept_rows: int | None = None
+    used_filters: tuple[str, ...] = ()
+    unused_filters: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+class PlanFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something in a plan that a rerun may not repeat, and what was decided about it."""
+
+    code: str
+    rule: str
+    severity: Literal["refuse", "warn", "allow"]
+    detail: str
+    columns: tuple[str, ...] = ()
+
+
+class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One view, planned.
+
+    Attributes:
+        view, file, line, language, stored: What was planned, and where it is written.
+        plan: The serialised plan that Spark runs; `plan_digest` is that of its canonical form.
+        analysed, optimised, physical: Spark's plans in canonical form. The last two depend on data, and are
+            there once they were asked for.
+        columns: What the view puts out.
+        settings: The settings and versions that results depend on.
+        functions, tags: The functions it calls and the families they belong to; `function_digest` is that of
+            all functions of the session.
+        inputs: What it reads; `gates` are what it asks of the protocol of each.
+        policy: How its table is written, as far as that is not the default.
+        lineage: Which columns depend on which.
+        scans: What is read of each pinned table, once that was asked for.
+        findings: What may not repeat.
+        fingerprint: The identity of all this.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    view: str
+    file: str
+    line: int
+    language: str
+    stored: bool
+    plan: bytes
+    plan_digest: str
+    analysed: PlanText
+    optimised: PlanText | None = None
+    physical: PlanText | None = None
+    columns: tuple[PlannedColumn, ...]
+    settings: dict[str, str]
+    function_digest: str
+    functions: tuple[PlannedFunction, ...]
+    tags: tuple[str, ...]
+    inputs: tuple[PlannedInput, ...]
+    gates: dict[str, dict[str, Any]]
+    policy: dict[str, Any]
+    lineage: ViewLineage
+    scans: tuple[ScanUnit, ...] = ()
+    findings: tuple[PlanFinding, ...] = ()
+    fingerprint: Fingerprint
+
+    @property
+    def key(self) -> str:
+        """The view's node in the task graph."""
+        return f"view::{self.view}::{self.fingerprint.digest}"
+
+    @property
+    def required(self) -> dict[str, tuple[str, ...]]:
+        """The columns and fields of each dataset that must be read."""
+        return self.lineage.required
+
+    @property
+    def dot(self) -> str:
+        """The analysed plan as a graph."""
+        return dot_of(self.analysed.text, self.view)
+
+    def _repr_html_(self) -> str:
+        """The bundle in a notebook."""
+        rows = "".join(
+            f"<tr><td>{escape(column.name)}</td><td>{escape(column.type)}</td>"
+            f"<td>{escape(_sources(self.lineage, column.name))}</td></tr>"
+            for column in self.columns
+        )
+        return (
+            f"<h4>{escape(self.view)} <small>{escape(self.file)}:{self.line}</small></h4>"
+            f"<p><code>{escape(self.fingerprint.digest[:16])}</code> reads "
+            f"{escape(', '.join(each.name for each in self.inputs) or 'nothing')}</p>"
+            f"<table><tr><th>column</th><th>type</th><th>from</th></tr>{rows}</table>"
+            f"<details><summary>plan</summary><pre>{escape(self.analysed.text)}</pre></details>"
+        )
+
+
+def _sources(lineage: ViewLineage, column: str) -> str:
+    found = [each.dependences for each in lineage.columns if each.name == column]
+    return ", ".join(
+        sorted({f"{path.dataset}.{path.column}" for each in found for path, kind in each if kind == "value"})
+    )
+
+
+def failed_text(error: HeadwaterError) -> PlanText:
+    """What is recorded of a plan that could not be put into words."""
+    return PlanText(error=str(error))

@@ -1,0 +1,160 @@
+"""A view's analysed tree becomes its bundle; and a bundle's open inputs are filled in as they come to be known.
+
+Not here: analysing views, and what a bundle's parts mean.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from headwater.digest import digest_of
+from headwater.errors import UnknownTable
+from headwater.functions import SEMANTIC_TYPE_KEY, find_function, tags_of
+from headwater.names import same_name
+from headwater.plan import (
+    Fingerprint,
+    PlanBundle,
+    PlannedColumn,
+    PlannedFunction,
+    PlannedInput,
+    PlanText,
+    canonical_text,
+    lineage_of,
+    type_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from headwater.names import TablePin
+    from headwater.pipeline import ProjectConfig, ViewSpec
+    from headwater.plan import PlanTree
+    from headwater.run.pins import PinnedSource
+    from headwater.runtime import RuntimeIdentity
+
+_PACKAGES = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundling:
+    """What all bundles of a pipeline have in common, and the inputs that are known so far, by name."""
+
+    config: ProjectConfig
+    identity: RuntimeIdentity
+    functions_of: Callable[[ViewSpec], tuple[str, ...]]
+    source_of: Callable[[str], PinnedSource | None]
+    known: dict[str, PlannedInput] = field(default_factory=dict[str, PlannedInput])
+
+    def add(self, view: ViewSpec, tree: PlanTree, reads: Sequence[str]) -> PlanBundle:
+        """The bundle of a view whose inputs were all added before; it is an input of others from now on."""
+        functions = self._functions(view)
+        settings = self._settings()
+        gates = self._gates(reads)
+        inputs = tuple(self._input(name) for name in sorted(reads))
+        analysed = PlanText(text=canonical_text(tree))
+        policy: dict[str, Any] = dict(view.policy.lasting())
+        called = self.functions_of(view)
+        bundle = PlanBundle(
+            view=view.name,
+            file=file_of(view, self.config),
+            line=view.origin.line,
+            language=view.language,
+            stored=view.stored,
+            plan=view.plan.executable,
+            plan_digest=view.plan.digest,
+            analysed=analysed,
+            columns=tuple(
+                PlannedColumn(
+                    name=each.name,
+                    type=type_text(each.type),
+                    semantic_type=each.metadata.get(SEMANTIC_TYPE_KEY),
+                )
+                for each in tree.columns
+            ),
+            settings=settings,
+            function_digest=self.identity.functions.digest,
+            functions=functions,
+            tags=tags_of(called),
+            inputs=inputs,
+            gates=gates,
+            policy=policy,
+            lineage=lineage_of(tree, view.name, view.origin),
+            fingerprint=Fingerprint(
+                code=analysed.digest,
+                functions=digest_of({each.name: each.digest for each in functions}),
+                settings=digest_of(settings),
+                policies=digest_of([policy, gates, view.stored]),
+                inputs=_inputs_digest(inputs),
+            ),
+        )
+        self.planned(bundle)
+        return bundle
+
+    def planned(self, bundle: PlanBundle) -> None:
+        """Makes a view an input of others: its plan, or the table that it will make."""
+        kind = "slot" if bundle.stored else "view"
+        self.known[same_name(bundle.view)] = PlannedInput(
+            name=bundle.view, kind=kind, identity=bundle.fingerprint.digest
+        )
+
+    def filled(self, bundle: PlanBundle) -> PlanBundle:
+        """The same view with its inputs as they are known now."""
+        inputs = tuple(self._input(each.name) for each in bundle.inputs)
+        fingerprint = replace(bundle.fingerprint, inputs=_inputs_digest(inputs))
+        return replace(bundle, inputs=inputs, fingerprint=fingerprint)
+
+    def made(self, pin: TablePin) -> None:
+        """Makes a table that is there an input of others."""
+        self.known[same_name(pin.name)] = PlannedInput(
+            name=pin.name, kind="pin", identity=digest_of([pin.version, pin.digest]), version=pin.version
+        )
+
+    def _input(self, name: str) -> PlannedInput:
+        if same_name(name) in self.known:
+            return self.known[same_name(name)]
+        source = self.source_of(name)
+        if source is None:
+            raise UnknownTable(view="", name=name)
+        name, identity = source.spec.name, digest_of(source.identity)
+        if source.pin is None:
+            return PlannedInput(name=name, kind="slot", identity=identity)
+        return PlannedInput(name=name, kind="pin", identity=identity, version=source.pin.version)
+
+    def _functions(self, view: ViewSpec) -> tuple[PlannedFunction, ...]:
+        found = [(name, find_function(name)) for name in self.functions_of(view)]
+        own = [PlannedFunction(name=name, digest=each.behaviour) for name, each in found if each is not None]
+        python = [PlannedFunction(name=f"python:{each[:16]}", digest=each) for each in view.plan.python]
+        return tuple(sorted([*own, *python], key=lambda each: each.name))
+
+    def _settings(self) -> dict[str, str]:
+        versions = self.identity.versions
+        return {
+            **dict(self.identity.settings.results),
+            **{f"storage.{key}": value for key, value in self.identity.storage},
+            "version.delta": versions.delta,
+            "version.scala": versions.scala,
+            "version.spark": versions.spark,
+        }
+
+    def _gates(self, reads: Iterable[str]) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        for name in sorted(reads):
+            source = None if same_name(name) in self.known else self.source_of(name)
+            gate = source.spec.read.identity().get("gate") if source else None
+            if isinstance(gate, dict) and gate:
+                found[name] = gate
+        return found
+
+
+def file_of(view: ViewSpec, config: ProjectConfig) -> str:
+    """Where a view is written: below the project, or below the package that the pipeline came with."""
+    return os.path.relpath(view.origin.path, _PACKAGES if config.declare else config.root)
+
+
+def _inputs_digest(inputs: Iterable[PlannedInput]) -> str:
+    return digest_of({each.name: each.identity for each in inputs})
