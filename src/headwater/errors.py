@@ -37,6 +37,8 @@
     │   ├── UnpinnedRead              HW-PLAN-006  the view reads something that is no registered table
     │   ├── FunctionDisabled          HW-PLAN-007  the profile has switched off a function that the view uses
     │   ├── PlanNotUnderstood         HW-PLAN-008  an operator whose lineage nobody has worked out
+    │   ├── SemanticMismatch          HW-PLAN-010  columns that mean different things, taken for one
+    │   ├── NotPlanned                HW-PLAN-011  a view, dataset or column that the plan does not have
     │   └── NotDeterministic          a view whose rows depend on more than its inputs
     │       ├── ClockUsed             HW-DET-001
     │       ├── RandomUsed            HW-DET-002
@@ -584,6 +586,38 @@ class PlanNotUnderstood(PlanError):
     advises: ClassVar[str] = "Say it with other operators, and please report the view."
     view: str
     node: str
+
+
+@dataclass(kw_only=True, eq=False)
+class SemanticMismatch(PlanError):
+    """Two columns of different semantic types that a view compares, mixes, or writes one into the other."""
+
+    code: ClassVar[str] = "HW-PLAN-010"
+    says: ClassVar[str] = "'{view}' {deed} {one} ({one_type}) {joint} {other} ({other_type})"
+    advises: ClassVar[str] = (
+        "Take the column that is meant; or, if the value changes its meaning here, "
+        "say so with the metadata headwater.semantic_type in an alias."
+    )
+    view: str
+    deed: str
+    one: str
+    one_type: str
+    joint: str
+    other: str
+    other_type: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NotPlanned(PlanError):
+    """A question about a view, dataset or column that the plan does not have."""
+
+    code: ClassVar[str] = "HW-PLAN-011"
+    says: ClassVar[str] = "the plan has no {what} '{name}'"
+    advises: ClassVar[str] = "{hint}It has {known}."
+    what: str
+    name: str
+    known: tuple[str, ...]
+    hint: str = ""
 
 
 @dataclass(kw_only=True, eq=False)

@@ -22,13 +22,13 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DateType, Intege
 from headwater.plan import analysed_tree, lineage_of, rehydrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
     from pyspark.sql import DataFrame
 
     from headwater.plan import ViewLineage
-    from headwater.plan.dependence import ColumnPath
-    from headwater.runtime import RunSession
+    from headwater.plan.dependence import ColumnPath, Dependence
+    from headwater.runtime import RunSession, SessionRuntime
 
 TABLES = {
     "customers": "id INT, name STRING, region STRING, tier INT, parent INT, since DATE",
@@ -135,14 +135,14 @@ def _changed(value: Any, kind: DataType, claims: Claims | None, seed: str) -> An
             return _any_value(kind, seed, nullable=False)
 
 
-def _rows_changed(table: str, schema: StructType, claims: Claims, seed: str) -> list[dict[str, Any]]:
+def _rows_changed(table: str, schema: StructType, claims: Claims) -> list[dict[str, Any]]:
     return [
         {
             each.name: _changed(
                 row[each.name],
                 each.dataType,
                 claims.parts.get(each.name),
-                f"{seed}/{table}.{each.name}#{place}",
+                f"other {table}.{each.name}#{place}",
             )
             for each in schema
         }
@@ -203,67 +203,68 @@ class Tables:
 
     def lineage(self, sql: str) -> ViewLineage:
         """What a query over the tables claims."""
-        return lineage_of(analysed_tree(self.session.spark.sql(sql)), "v")
-
-    def check(self, sql: str, seed: str = "") -> None:
-        """Fails if something matters to a column, or to the number of rows, that is not claimed for it."""
-        frame = self.session.spark.sql(sql)
-        lineage = lineage_of(analysed_tree(frame), "v")
-        before = [list(row) for row in frame.collect()]
-        rows = {path for path, _ in lineage.rows}
-        claims = [rows | {path for path, _ in column.dependences} for column in lineage.columns]
-        kept_sets = {frozenset(each) for each in (rows, *claims, rows.union(*claims))}
-        for kept in sorted(kept_sets, key=sorted):
-            places = [place for place, each in enumerate(claims) if each <= kept]
-            after = self._with_only(kept, sql, lineage.datasets, seed)
-            if _projected(before, places) != _projected(after, places):
-                names = [lineage.columns[place].name for place in places]
-                raise AssertionError(self._difference(before, after, places, names, kept))
-        self.show_as_they_are(lineage.datasets)
-
-    def _with_only(
-        self, kept: frozenset[ColumnPath], sql: str, tables: Iterable[str], seed: str
-    ) -> list[list[Any]]:
-        """The rows of a query when everything was changed but some columns."""
-        self.show(
-            {
-                table: _rows_changed(table, self.schemas[table], Claims.of(kept, table), f"other{seed}")
-                for table in tables
-            }
-        )
-        return [list(row) for row in self.session.spark.sql(sql).collect()]
+        return self.lineage_of(self.session.spark.sql(sql))
 
     @staticmethod
-    def _difference(
-        before: list[list[Any]],
-        after: list[list[Any]],
-        places: list[int],
-        names: list[str],
-        kept: Iterable[ColumnPath],
-    ) -> str:
-        one, two = _projected(before, places), _projected(after, places)
-        return (
-            f"{names} changed while only others than {[f'{p.dataset}.{p.column}' for p in sorted(kept)]} did:"
-            f" gone {list((one - two).items())[:5]}, new {list((two - one).items())[:5]}"
-        )
+    def lineage_of(frame: DataFrame) -> ViewLineage:
+        """What a frame over the tables claims."""
+        return lineage_of(analysed_tree(frame), "v")
 
-    def changes(self, sql: str, path: ColumnPath) -> bool:
+    def claims(self, sql: str) -> dict[str, list[str]]:
+        """What each column of a query claims, and its rows under `*`, as words."""
+        lineage = self.lineage(sql)
+        found = {column.name: [_words(each) for each in column.dependences] for column in lineage.columns}
+        return {**found, "*": [_words(each) for each in lineage.rows]}
+
+    def check(self, sql: str, lineage: ViewLineage | None = None) -> None:
+        """Fails if something matters to a column, or to the number of rows, that is not claimed for it."""
+        before = self._rows(sql)
+        assert before, "a query that finds nothing proves nothing"
+        lineage = lineage or self.lineage(sql)
+        rows = {path for path, _ in lineage.rows}
+        claims = [rows | {path for path, _ in column.dependences} for column in lineage.columns]
+        distinct = {frozenset(each) for each in (rows, *claims, rows.union(*claims))}
+        try:
+            for kept in sorted(distinct, key=sorted):
+                self._show_only(kept, lineage.datasets)
+                after = self._rows(sql)
+                places = [place for place, each in enumerate(claims) if each <= kept]
+                gone = _counted(before, places) - _counted(after, places)
+                names = [lineage.columns[place].name for place in places]
+                claimed = [f"{path.dataset}.{path.column}" for path in sorted(kept)]
+                assert not gone, f"{names} changed, though {claimed} did not: {gone.most_common(3)} are gone"
+                assert len(before) == len(after), f"{claimed} did not change, but the number of rows did"
+        finally:
+            self.show_as_they_are(lineage.datasets)
+
+    def _rows(self, sql: str) -> list[list[Any]]:
+        return [list(row) for row in self.session.spark.sql(sql).collect()]
+
+    def _show_only(self, kept: Iterable[ColumnPath], tables: Iterable[str]) -> None:
+        """Changes everything but some columns."""
+        claims = {table: Claims.of(kept, table) for table in tables}
+        self.show({table: _rows_changed(table, self.schemas[table], claims[table]) for table in tables})
+
+    def changes_with(self, sql: str, path: ColumnPath) -> bool:
         """Whether a query's rows change with one column, or one field of it."""
-        before = _projected([list(row) for row in self.session.spark.sql(sql).collect()], None)
+        before = _counted(self._rows(sql), None)
         schema = self.schemas[path.dataset]
         base = _base_rows(path.dataset, schema)
-        self.show(
-            {path.dataset: [_with(row, path.parts, schema, f"one#{place}") for place, row in enumerate(base)]}
-        )
-        after = _projected([list(row) for row in self.session.spark.sql(sql).collect()], None)
-        self.show_as_they_are([path.dataset])
-        return before != after
+        other = [_with(row, path.parts, schema, f"one#{place}") for place, row in enumerate(base)]
+        try:
+            self.show({path.dataset: other})
+            return _counted(self._rows(sql), None) != before
+        finally:
+            self.show_as_they_are([path.dataset])
 
 
-def _projected(rows: list[list[Any]], places: list[int] | None) -> Counter[str]:
-    return Counter(
-        _plain(row if places is None else [row[place] for place in places]) for row in rows
-    )
+def _words(dependence: Dependence) -> str:
+    (dataset, parts, is_whole), kind = dependence
+    return f"{kind} {'' if is_whole else 'presence of '}{dataset}.{'.'.join(parts)}"
+
+
+def _counted(rows: list[list[Any]], places: list[int] | None) -> Counter[str]:
+    return Counter(_plain(row if places is None else [row[place] for place in places]) for row in rows)
 
 
 def _with(value: Any, parts: tuple[str, ...], kind: DataType, seed: str) -> Any:
@@ -286,12 +287,13 @@ def _with(value: Any, parts: tuple[str, ...], kind: DataType, seed: str) -> Any:
             raise AssertionError(part)
 
 
-@pytest.fixture
-def tables(session: RunSession) -> Tables:
-    """The tables, registered."""
-    for key, value in SETTINGS.items():
-        session.spark.conf.set(key, value)
-    schemas = {name: cast("StructType", StructType.fromDDL(columns)) for name, columns in TABLES.items()}
-    found = Tables(session, schemas)
-    found.show_as_they_are()
-    return found
+@pytest.fixture(scope="module")
+def tables(runtime: SessionRuntime) -> Generator[Tables]:
+    """The tables, registered in a session of a test file's own."""
+    with runtime.checkout() as session:
+        for key, value in SETTINGS.items():
+            session.spark.conf.set(key, value)
+        schemas = {name: cast("StructType", StructType.fromDDL(text)) for name, text in TABLES.items()}
+        found = Tables(session, schemas)
+        found.show_as_they_are()
+        yield found

@@ -8,6 +8,7 @@ commit_manifest             written whole or not at all
 read_manifest               one run
 read_manifests              all of a warehouse
 last_manifest               the newest run
+PlansRecord                 the plans of a run: encode_plans, commit_plans, read_plans
 
 How tables were read (a ReadRecord), from the values that `delta` gives:
 SnapshotRecord              snapshot_record: a table at a version
@@ -45,6 +46,7 @@ from headwater.artifacts.manifest import (
     read_manifest,
     read_manifests,
 )
+from headwater.artifacts.plans import PlansRecord, commit_plans, encode_plans, read_plans
 from headwater.artifacts.records import (
     ColumnRecord,
     Form,
@@ -95,6 +97,7 @@ __all__ = [
     "MeaningRecord",
     "MutationRecord",
     "PinRecord",
+    "PlansRecord",
     "ReadRecord",
     "RegistrationRecord",
     "RetryRecord",
@@ -113,9 +116,11 @@ __all__ = [
     "ViolationRecord",
     "WindowRecord",
     "commit_manifest",
+    "commit_plans",
     "commit_upkeep",
     "decode_record",
     "encode_manifest",
+    "encode_plans",
     "encode_record",
     "ended_record",
     "forget_upkeep",
@@ -123,6 +128,7 @@ __all__ = [
     "mutation_record",
     "read_manifest",
     "read_manifests",
+    "read_plans",
     "read_upkeep",
     "registration_record",
     "scan_record",

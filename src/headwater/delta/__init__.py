@@ -19,6 +19,7 @@ check_gate                      whether it has what a gate asks for
 read_pinned, open_pinned        rows at a version: PinnedRead, its ScanColumn
 read_changes, open_changes      what changed between two versions: ChangeRead
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
+scans_of                        what a query reads of each table: TableScan
 verify_pin, promised_rows       whether rows are as the log promises: Verification
 row_promise                     what it promises: RowPromise
 ScanCounter                     the same, in a job that reads everything anyway
@@ -103,6 +104,7 @@ from headwater.delta.registration import (
     register_table,
 )
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
+from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable
 from headwater.delta.settling import clustering_of
 from headwater.delta.snapshot import SnapshotInfo, describe_pin, pin_version, snapshot_info
@@ -197,6 +199,7 @@ __all__ = [
     "SnapshotInfo",
     "StorageProfile",
     "TableKind",
+    "TableScan",
     "TableSpec",
     "TableState",
     "Update",
@@ -262,6 +265,7 @@ __all__ = [
     "rows_made_by",
     "same_keys",
     "scan_files",
+    "scans_of",
     "small_files",
     "snapshot_info",
     "storage_error",

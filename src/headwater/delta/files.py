@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
@@ -103,9 +103,9 @@ def preview_scan(
     rows = _filtered(session, rows, pin.name, columns, filters)
     with loading_errors(local_path_of(pin.uri), pin.version, dataset=pin.name):
         scan = _prepared_scan(session, rows)
-        found = set(_paths(session, scan.files())) if scan is not None else set[str]()
-        used = _conditions(scan.filtersUsedForSkipping()) if scan is not None else ()
-        unused = _conditions(scan.unusedFilters()) if scan is not None else ()
+        found = set(sizes_of(session, scan.files())) if scan is not None else set[str]()
+        used = conditions_of(scan.filtersUsedForSkipping()) if scan is not None else ()
+        unused = conditions_of(scan.unusedFilters()) if scan is not None else ()
     kept = tuple(each for each in everything if each.path in found)
     told = _preview(pin, everything, kept)
     return replace(
@@ -154,7 +154,7 @@ def open_rows_of(
         snapshot.allFiles().filter(functions.array_contains(listed, functions.col("path"))).collectAsList()
     )
     actions = convert.asScala(chosen).toSeq()
-    there = set(_paths(session, actions))
+    there = set(sizes_of(session, actions))
     for each in wanted:
         if each not in there:
             path = str(local_path_of(pin.uri))
@@ -207,11 +207,14 @@ def _prepared_scan(session: RunSession, rows: Any) -> Any:
     return leaf.relation().location().preparedScan() if is_scan else None
 
 
-def _paths(session: RunSession, files: Any) -> list[str]:
-    """The paths of Delta's actions as the log writes them, in one call: one by one is slow for many."""
+def sizes_of(session: RunSession, files: Any) -> dict[str, int]:
+    """The paths of Delta's actions as the log writes them, each with its bytes.
+
+    In one call: one by one is slow for many.
+    """
     anything = session.jvm.scala.reflect.ManifestFactory.Any()
     text = str(session.jvm.org.apache.spark.sql.delta.util.JsonUtils.toJson(files, anything))
-    return [str(each["path"]) for each in cast("list[dict[str, object]]", json.loads(text))]
+    return {str(each["path"]): int(each["size"]) for each in json.loads(text)}
 
 
 def _logical_names(metadata: Any) -> dict[str, str]:
@@ -221,7 +224,8 @@ def _logical_names(metadata: Any) -> dict[str, str]:
     return {str(key): str(name) for key, name in zip(physical, logical, strict=True)}
 
 
-def _conditions(expressions: Any) -> tuple[str, ...]:
+def conditions_of(expressions: Any) -> tuple[str, ...]:
+    """Conditions as Spark resolved them, in SQL, sorted."""
     return tuple(sorted(str(each.sql()) for each in each_of(expressions)))
 
 

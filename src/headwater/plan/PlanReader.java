@@ -24,14 +24,19 @@ import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
 import org.apache.spark.sql.execution.FileSourceScanExec;
+import org.apache.spark.sql.execution.InputAdapter;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.QueryStageExec;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.UserDefinedType;
+import org.apache.spark.util.AccumulatorV2;
 
 /**
  * One plan as one text: every field of every node, what a node puts out, and the rows of literal relations.
@@ -78,6 +83,39 @@ public class PlanReader {
     list(",\"attributes\":", new ArrayList(attributes.values()), text);
     list(",\"types\":", typeTexts, text);
     return deflated(text.append('}').toString());
+  }
+
+  /** What each operator of a physical plan has counted, in prefix order, with its depth. */
+  public String metrics(SparkPlan plan) throws Exception {
+    ArrayList texts = new ArrayList();
+    metrics(plan, 0, texts);
+    StringBuilder text = new StringBuilder();
+    list("", texts, text);
+    return deflated(text.toString());
+  }
+
+  private static void metrics(SparkPlan plan, int depth, ArrayList to) {
+    SparkPlan inner = plan;
+    while (inner instanceof QueryStageExec || inner instanceof InputAdapter) {
+      inner = inner instanceof QueryStageExec ? ((QueryStageExec) inner).plan() : ((InputAdapter) inner).child();
+    }
+    StringBuilder text = new StringBuilder("[").append(depth).append(',');
+    quoted(inner.nodeName(), text);
+    text.append(",{");
+    String comma = "";
+    scala.collection.Iterator each = inner.metrics().iterator();
+    while (each.hasNext()) {
+      scala.Tuple2 pair = (scala.Tuple2) each.next();
+      text.append(comma);
+      quoted((String) pair._1(), text);
+      text.append(':').append(((AccumulatorV2) pair._2()).value());
+      comma = ",";
+    }
+    to.add(text.append("}]").toString());
+    scala.collection.Iterator children = inner.children().iterator();
+    while (children.hasNext()) {
+      metrics((SparkPlan) children.next(), depth + 1, to);
+    }
   }
 
   private static void list(String head, ArrayList texts, StringBuilder to) {

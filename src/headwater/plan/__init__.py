@@ -3,8 +3,12 @@
 rehydrate, empty_relation             plan bytes -> a frame of one session
 plan_error                            what Spark says of a plan it cannot use, typed
 parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
+planned_trees                         the optimised and the physical one
+run_metrics, OperatorMetrics          what each operator counted while it ran
 canonical_text, type_text             a tree as text that is equal everywhere
-PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput, ScanUnit
+PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput
+ScanUnit, scan_unit_key               what is read of one table
+PlanFinding                           what may not repeat
 changes_between, PlanChange           why two plans of a view differ
 lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
@@ -15,15 +19,26 @@ inspect_query, analyse_query          a query that only reads, or a refusal: Ins
 """
 
 from headwater.plan.bundle import (
+    OperatorMetrics,
     PlanBundle,
+    PlanFinding,
     PlannedColumn,
     PlannedFunction,
     PlannedInput,
     PlanText,
     ScanUnit,
+    scan_unit_key,
 )
 from headwater.plan.canonical import canonical_text, type_text
-from headwater.plan.catalyst import analysed_tree, empty_relation, parsed_tree, plan_error, rehydrate
+from headwater.plan.catalyst import (
+    analysed_tree,
+    empty_relation,
+    parsed_tree,
+    plan_error,
+    planned_trees,
+    rehydrate,
+    run_metrics,
+)
 from headwater.plan.diff import PlanChange, changes_between
 from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
@@ -36,8 +51,10 @@ __all__ = [
     "Edge",
     "Fingerprint",
     "InspectedQuery",
+    "OperatorMetrics",
     "PlanBundle",
     "PlanChange",
+    "PlanFinding",
     "PlanText",
     "PlanTree",
     "PlannedColumn",
@@ -59,6 +76,9 @@ __all__ = [
     "order_of",
     "parsed_tree",
     "plan_error",
+    "planned_trees",
     "rehydrate",
+    "run_metrics",
+    "scan_unit_key",
     "type_text",
 ]

@@ -7,7 +7,7 @@ the view stood. Not here: how a bundle is made, which `run` does, and what diffe
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,9 +15,6 @@ from headwater.digest import digest_of
 from headwater.plan.canonical import dot_of
 from headwater.plan.fingerprint import Fingerprint  # noqa: TC001  msgspec reads the annotations
 from headwater.plan.lineage import ViewLineage  # noqa: TC001  the same
-
-if TYPE_CHECKING:
-    from headwater.errors import HeadwaterError
 
 SCHEMA_VERSION = 1
 
@@ -97,6 +94,14 @@ class PlanFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     columns: tuple[str, ...] = ()
 
 
+class OperatorMetrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one operator of a physical plan counted while it ran: rows, bytes, milliseconds."""
+
+    depth: int
+    operator: str
+    metrics: dict[str, int]
+
+
 class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One view, planned.
 
@@ -172,13 +177,13 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         )
 
 
+def scan_unit_key(dataset: str, version: int) -> str:
+    """The key of a scan in the task graph."""
+    return f"scan::{dataset}::{version}"
+
+
 def _sources(lineage: ViewLineage, column: str) -> str:
     found = [each.dependences for each in lineage.columns if each.name == column]
     return ", ".join(
         sorted({f"{path.dataset}.{path.column}" for each in found for path, kind in each if kind == "value"})
     )
-
-
-def failed_text(error: HeadwaterError) -> PlanText:
-    """What is recorded of a plan that could not be put into words."""
-    return PlanText(error=str(error))

@@ -13,10 +13,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import DataFrame
-from pyspark.sql.connect.proto import base_pb2, relations_pb2
 
 from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
 from headwater.origin import Origin
+from headwater.plan.bundle import OperatorMetrics
 from headwater.plan.tree import PlanTree, tree_of
 from headwater.runtime import ENGINE_EXCEPTIONS, connect_planner, engine_error, failure_of
 
@@ -53,9 +53,17 @@ def _message(session: RunSession, plan: bytes) -> Any:
 
 
 def empty_relation(session: RunSession, schema: StructType, view: str) -> DataFrame:
-    """No rows of a schema: what stands for a stored table while everything is planned and nothing is run."""
-    relation = relations_pb2.Relation(local_relation=relations_pb2.LocalRelation(schema=schema.json()))
-    return rehydrate(session, base_pb2.Plan(root=relation).SerializeToString(), view)
+    """No rows of a schema: what stands for a stored table while everything is planned and nothing is run.
+
+    The optimiser cannot see that it is empty, and so does not plan away what will be read later.
+    """
+    try:
+        kind = session.jvm.org.apache.spark.sql.types.DataType.fromJson(schema.json())
+        context: Any = session.spark.sparkContext._jsc
+        nothing = context.emptyRDD().rdd()
+        return DataFrame(session.jvm_session.internalCreateDataFrame(nothing, kind, False), session.spark)
+    except ENGINE_EXCEPTIONS as error:
+        raise plan_error(error, view, None) from error
 
 
 def parsed_tree(session: RunSession, sql: str, view: str, origin: Origin | None = None) -> PlanTree:
@@ -97,6 +105,34 @@ def read_plan(
     """The tree of a plan of the JVM's, in one call."""
     text = _reader(spark.sparkContext._gateway).read(plan, opens_views, is_resolved)
     return tree_of(json.loads(zlib.decompress(base64.b64decode(text))))
+
+
+def planned_trees(frame: DataFrame) -> tuple[PlanTree, PlanTree]:
+    """The optimised and the physical plan of a frame; nothing is run."""
+    execution = cast("Any", frame._jdf).queryExecution()
+    spark = frame.sparkSession
+    return (
+        read_plan(spark, execution.optimizedPlan(), opens_views=True),
+        read_plan(spark, _before_adapting(execution.executedPlan()), opens_views=True),
+    )
+
+
+def _before_adapting(plan: Any) -> Any:
+    """The physical plan as it was made, before it is changed by what its stages find."""
+    is_adaptive = str(plan.getClass().getSimpleName()) == "AdaptiveSparkPlanExec"
+    return plan.initialPlan() if is_adaptive else plan
+
+
+def run_metrics(frame: DataFrame) -> list[OperatorMetrics]:
+    """Runs a frame, throws its rows away, and says what each operator counted."""
+    execution = cast("Any", frame._jdf).queryExecution()
+    execution.toRdd().count()
+    plan = execution.executedPlan()
+    if str(plan.getClass().getSimpleName()) == "AdaptiveSparkPlanExec":
+        plan = plan.executedPlan()
+    text = _reader(frame.sparkSession.sparkContext._gateway).metrics(plan)
+    found = json.loads(zlib.decompress(base64.b64decode(text)))
+    return [OperatorMetrics(depth=depth, operator=name, metrics=counts) for depth, name, counts in found]
 
 
 @lru_cache(maxsize=1)

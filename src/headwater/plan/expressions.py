@@ -123,11 +123,12 @@ def _windowed(scope: Scope, node: Node) -> Value:
 def _scalar_subquery(scope: Scope, node: Node) -> Value:
     plan = node.plan("plan")
     found = scope.relation_of(plan, scope)
-    return found.columns[plan.output[0]].besides("subquery").also(all_as(found.rows, "subquery"))
+    return found.columns[plan.output[0]].also(found.rows).besides("subquery")
 
 
 def _exists(scope: Scope, node: Node) -> Value:
-    return Value(others=all_as(scope.relation_of(node.plan("plan"), scope).rows, "subquery"))
+    rows = scope.relation_of(node.plan("plan"), scope).rows
+    return Value(others=all_as(rows, "value")).besides("subquery")  # whether there are any is its value
 
 
 def _in_subquery(scope: Scope, node: Node) -> Value:

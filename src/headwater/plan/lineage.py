@@ -14,6 +14,8 @@ from headwater.plan.operators import Walk
 from headwater.plan.tree import deep_trees
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from headwater.origin import Origin
     from headwater.plan.dependence import Kind
     from headwater.plan.tree import PlanTree
@@ -57,10 +59,16 @@ class ViewLineage:
     @property
     def required(self) -> dict[str, tuple[str, ...]]:
         """The columns and fields of each dataset that must be read."""
-        found: dict[str, list[str]] = {name: [] for name in self.datasets}
-        for path in minimal_paths(self._all()):
-            found[path.dataset].append(path.column)
-        return {name: tuple(columns) for name, columns in found.items()}
+        return self.required_for(None)
+
+    def required_for(self, columns: Collection[str] | None) -> dict[str, tuple[str, ...]]:
+        """Those that some of the view's columns need, and its rows; of all columns if None."""
+        wanted = [each for each in self.columns if columns is None or each.name in columns]
+        needed = {*self.rows, *(each for column in wanted for each in column.dependences)}
+        found: dict[str, list[str]] = {}
+        for path in minimal_paths(needed):
+            found.setdefault(path.dataset, []).append(path.column)
+        return {name: tuple(found[name]) for name in sorted(found)}
 
     @property
     def edges(self) -> tuple[Edge, ...]:

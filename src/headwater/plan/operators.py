@@ -138,6 +138,18 @@ def _constants(_walk: Walk, node: Node, _outer: Scope | None) -> Rows:
     return Rows(dict.fromkeys(node.output, NOTHING))
 
 
+def _inline_table(walk: Walk, node: Node, outer: Scope | None) -> Rows:
+    """Literal rows of which some cell is worked out later."""
+    return _rows_by_rows(walk.scope({}, outer), node, node.fields["rows"], NONE)
+
+
+def _rows_by_rows(scope: Scope, node: Node, listed: Iterable[Iterable[Node]], rows: Dependences) -> Rows:
+    """As many rows as are listed, cell by cell."""
+    cells = ([scope.value_of(each) for each in row] for row in listed)
+    columns = zip(node.output, zip(*cells, strict=True), strict=True)
+    return Rows({each: either(column) for each, column in columns}, rows)
+
+
 # --- one child -----------------------------------------------------------------------------------------
 
 
@@ -193,12 +205,13 @@ def _window(walk: Walk, node: Node, outer: Scope | None) -> Rows:
 
 def _expand(walk: Walk, node: Node, outer: Scope | None) -> Rows:
     child = walk.child(node, outer)
-    scope = walk.scope(child, outer)
-    rows = [[scope.value_of(each) for each in row] for row in node.fields["projections"]]
-    columns = {
-        each: either(column) for each, column in zip(node.output, zip(*rows, strict=True), strict=True)
-    }
-    return Rows(columns, child.rows)
+    return _rows_by_rows(walk.scope(child, outer), node, node.fields["projections"], child.rows)
+
+
+def _numbered(walk: Walk, node: Node, outer: Scope | None) -> Rows:
+    """Each row with its number, which depends on no column."""
+    child = walk.child(node, outer)
+    return Rows({**dict.fromkeys(node.output, NOTHING), **child.columns}, child.rows)
 
 
 def _generate(walk: Walk, node: Node, outer: Scope | None) -> Rows:
@@ -318,10 +331,18 @@ _RULES: Mapping[str, Callable[[Walk, Node, Scope | None], Rows]] = {
         (
             *("SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression"),
             *("RebalancePartitions", "GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"),
-            *("CollectMetrics", "SQLFunctionNode", "EventTimeWatermark", "UpdateEventTimeWatermarkColumn"),
+            *(
+                "CollectMetrics",
+                "SQLFunctionNode",
+                "PipeOperator",
+                "EventTimeWatermark",
+                "UpdateEventTimeWatermarkColumn",
+            ),
         ),
         _same,
     ),
+    "ResolvedInlineTable": _inline_table,
+    "AttachDistributedSequence": _numbered,
     "Project": _project,
     "Filter": _filter,
     "Aggregate": _aggregate,

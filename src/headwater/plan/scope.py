@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from headwater.plan.dependence import Dependences, Value, all_as, opaque
+from headwater.plan.dependence import Dependences, Value, opaque
 from headwater.plan.tree import Node, expressions_in, plans_in
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class Scope:
     def table(self, plan: Node) -> Value:
         """Everything about a subquery: all its columns, and which rows it has."""
         found = self.relation_of(plan, self)
-        listed = opaque(found.columns[each] for each in plan.output).besides("subquery")
-        return listed.also(all_as(found.rows, "subquery"))
+        listed = opaque(found.columns[each] for each in plan.output)
+        return listed.also(found.rows).besides("subquery")
 
     def column(self, node: Node) -> Value:
         """A column, of this query or, as a last resort, of those around it."""

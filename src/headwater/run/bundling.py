@@ -1,4 +1,4 @@
-"""A view's analysed tree becomes its bundle; and a bundle's open inputs are filled in as they come to be known.
+"""A view's analysed tree becomes its bundle; open inputs of a bundle are filled in as they come to be known.
 
 Not here: analysing views, and what a bundle's parts mean.
 """

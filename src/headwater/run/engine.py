@@ -5,59 +5,36 @@ Not here: any of these steps; each is a function of its own area.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from headwater.artifacts import Manifest, commit_manifest, last_manifest
-from headwater.clock import Clock, new_run_id
-from headwater.errors import HeadwaterError, ManifestUnreadable
+from headwater.artifacts import commit_manifest, commit_plans
 from headwater.names import SnapshotKey
-from headwater.pipeline import Pipeline, ProjectConfig, SourceSpec, build_pipeline, open_definitions
-from headwater.run.bundling import Bundling
-from headwater.run.changes import first_change
-from headwater.run.compile import Compiled, check_enabled, compile_views
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
-from headwater.run.pins import PinnedSource, SourcePins
 from headwater.run.recording import manifest_of
-from headwater.run.schemas import RecordedSchemas
 from headwater.run.sessions import LazySession
+from headwater.run.steps import (
+    Run,
+    RunRequest,
+    bundling_of,
+    open_run,
+    plan_views,
+    read_definitions,
+    table_uris,
+    unchanged_since,
+)
 from headwater.run.tasks import TaskContext
-from headwater.runtime import RuntimeIdentity, engine_errors, identity_of
+from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
-    from headwater.delta import LatestVersions
-    from headwater.run.warehouse import Warehouse
-    from headwater.runtime import RuntimeProfile
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRequest:
-    """A build that is asked for."""
-
-    config: ProjectConfig
-    profile: RuntimeProfile
-    warehouse: Warehouse
-    latest: LatestVersions
-    full: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Run:
-    """What every step of a run needs."""
-
-    request: RunRequest
-    clock: Clock
-    listen: Listener
-    run_id: str
-    started_at: str
-    identity: RuntimeIdentity
-    last: Manifest | None
-    engine: LazySession
-    pins: SourcePins
-    schemas: RecordedSchemas
+    from headwater.artifacts import Manifest
+    from headwater.clock import Clock
+    from headwater.errors import HeadwaterError
+    from headwater.pipeline import Pipeline
+    from headwater.run.bundling import Bundling
+    from headwater.run.compile import Compiled
 
 
 def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
@@ -71,102 +48,22 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         engine_errors(),
         LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
     ):
-        run = _open(request, clock, listen, engine)
-        pipeline = _say(run)
+        run = open_run(request, clock, listen, engine)
+        pipeline = read_definitions(run)
         sources = [run.pins.pinned(source) for source in pipeline.sources]
-        unchanged = _unchanged(run, pipeline, sources)
+        unchanged = unchanged_since(run, pipeline, sources)
         if unchanged is not None:
             return _outcome(run, pipeline, unchanged, None, clock.monotonic() - start)
         request.warehouse.check_writable()
-        bundling = _bundling(run, pipeline)
-        compiled = _plan(run, pipeline, sources, bundling)
+        bundling = bundling_of(run, pipeline)
+        compiled = plan_views(run, pipeline, sources, bundling)
         request.warehouse.prepare()
         made = _make(run, pipeline, compiled, bundling)
         manifest = _record(run, pipeline, compiled, made)
         return _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start)
 
 
-def _open(request: RunRequest, clock: Clock, listen: Listener, engine: LazySession) -> _Run:
-    last = _last_run(request, listen)
-    identity = identity_of(request.profile)
-    pins = SourcePins(
-        root=request.config.root,
-        warehouse=request.warehouse,
-        storage=request.profile.storage,
-        latest=request.latest,
-        last=last,
-    )
-    return _Run(
-        request=request,
-        clock=clock,
-        listen=listen,
-        run_id=new_run_id(clock),
-        started_at=clock.now().isoformat(),
-        identity=identity,
-        last=last,
-        engine=engine,
-        pins=pins,
-        schemas=RecordedSchemas(last=last, results_digest=identity.results_digest, pins=pins, engine=engine),
-    )
-
-
-def _last_run(request: RunRequest, listen: Listener) -> Manifest | None:
-    try:
-        return last_manifest(request.warehouse.root)
-    except ManifestUnreadable as error:
-        listen(Progress(message=f"going on without the last run's record: {error}"))
-        return None
-
-
-def _say(run: _Run) -> Pipeline:
-    run.listen(Progress(message="reading definitions"))
-    settings = dict(run.identity.settings.results)
-    with open_definitions(run.request.config, settings=settings) as loaded:
-        return build_pipeline(loaded, run.schemas, settings=settings)
-
-
-def _unchanged(run: _Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Manifest | None:
-    if run.request.full:
-        return None
-    change = first_change(
-        last=run.last,
-        pipeline=pipeline,
-        identity=run.identity,
-        sources=sources,
-        table_uris=_table_uris(run, pipeline),
-        allowed=run.request.profile.allow_degraded,
-    )
-    if change is None and run.engine.is_open:
-        change = "a view asks for a schema that no run has recorded"
-    if change is not None:
-        run.listen(Progress(message=change))
-        return None
-    return run.last
-
-
-def _plan(run: _Run, pipeline: Pipeline, sources: list[PinnedSource], bundling: Bundling) -> Compiled:
-    session = run.engine.get()
-    run.listen(Progress(message=f"planning {len(pipeline.views)} views"))
-    for spec in (*pipeline.sources, *pipeline.views):
-        check_enabled(spec, run.schemas.functions_of(spec), run.identity.functions)
-    reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
-    return compile_views(session, pipeline.views, sources, reads, bundling)
-
-
-def _bundling(run: _Run, pipeline: Pipeline) -> Bundling:
-    def source_of(name: str) -> PinnedSource | None:
-        spec = pipeline.spec(name)
-        return run.pins.pinned(spec) if isinstance(spec, SourceSpec) else None
-
-    return Bundling(
-        config=run.request.config,
-        identity=run.identity,
-        functions_of=run.schemas.functions_of,
-        source_of=source_of,
-    )
-
-
-def _make(run: _Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) -> Made:
+def _make(run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) -> Made:
     context = TaskContext(
         session=run.engine.get(),
         pipeline=pipeline.name,
@@ -183,20 +80,14 @@ def _make(run: _Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling)
         pins=run.pins,
         last=run.last,
         results_digest=run.identity.results_digest,
-        table_uris=_table_uris(run, pipeline),
+        table_uris=table_uris(run, pipeline),
         full=run.request.full,
         listen=run.listen,
     )
     return make_tables(request)
 
 
-def _table_uris(run: _Run, pipeline: Pipeline) -> dict[str, str]:
-    storage, warehouse = run.request.profile.storage, run.request.warehouse
-    stored = [view.name for view in pipeline.views if view.stored]
-    return {name: storage.canonical_uri(str(warehouse.table_path(name))) for name in stored}
-
-
-def _record(run: _Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
+def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
     sources = [run.pins.pinned(source) for source in pipeline.sources]
     manifest = manifest_of(
         config=run.request.config,
@@ -213,12 +104,13 @@ def _record(run: _Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Ma
         schemas=run.schemas,
         error=made.error,
     )
+    commit_plans(run.request.warehouse.root, run.run_id, {**compiled.bundles, **made.bundles}.values())
     commit_manifest(run.request.warehouse.root, manifest)
     return manifest
 
 
 def _outcome(
-    run: _Run,
+    run: Run,
     pipeline: Pipeline,
     manifest: Manifest,
     error: HeadwaterError | None,
@@ -230,7 +122,7 @@ def _outcome(
         words = "nothing changed since the last run"
         tables = tuple(replace(table, action="skipped", reason=words) for table in tables)
         status = "unchanged"
-    uris = _table_uris(run, pipeline)
+    uris = table_uris(run, pipeline)
     return RunOutcome(
         run_id=manifest.run_id,
         status=status,

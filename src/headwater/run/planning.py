@@ -1,0 +1,305 @@
+"""What a build would do, and why: the same steps as a run, up to where it would begin to write.
+
+Tables that are up to date are registered as they are, so that what would be read of them can be told; those
+that would be made are planned as empty. Not here: doing it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from headwater.artifacts import read_plans
+from headwater.delta import find_head, note_of, register_delta, rows_commit, scans_of
+from headwater.errors import ManifestUnreadable
+from headwater.names import TablePin
+from headwater.pipeline import SourceSpec
+from headwater.plan import PlanBundle, PlanFinding, ScanUnit, changes_between, order_of, scan_unit_key
+from headwater.run.compile import rehydrate_view
+from headwater.run.making import reached_by
+from headwater.run.outcome import Progress
+from headwater.run.sessions import LazySession
+from headwater.run.steps import (
+    Run,
+    bundling_of,
+    open_run,
+    plan_views,
+    read_definitions,
+    table_uris,
+    unchanged_since,
+)
+from headwater.runtime import engine_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from headwater.clock import Clock
+    from headwater.delta import TableScan
+    from headwater.pipeline import Pipeline, ViewSpec
+    from headwater.run.bundling import Bundling
+    from headwater.run.compile import Compiled
+    from headwater.run.outcome import Listener
+    from headwater.run.steps import RunRequest
+    from headwater.runtime import RunSession
+
+PlanAction = Literal["built", "skipped", "inlined"]
+_UP_TO_DATE = "up to date"
+_REASONS = {
+    "new": "new",
+    "code": "changed plan",
+    "function": "changed function",
+    "setting": "changed setting",
+    "policy": "changed policy",
+    "input": "changed input",
+}
+_FULL = "every refresh makes the whole table"
+
+
+class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a build would do about one view.
+
+    Attributes:
+        action: `built`, `skipped`; or `inlined`, a view that is not stored and is a part of others.
+        reason: Why, in a word or two; `changes` says it in full.
+        mode, mode_reason: Whether all of a table is made, and why.
+        files_kept, files_total, bytes_kept, bytes_total: What would be read of pinned Delta tables, all in
+            all; None where nothing would run.
+        scans: The same, table by table.
+        findings: What may not repeat.
+    """
+
+    name: str
+    file: str
+    line: int
+    stored: bool
+    action: PlanAction
+    reason: str
+    changes: tuple[str, ...] = ()
+    mode: str | None = None
+    mode_reason: str | None = None
+    reads: tuple[str, ...] = ()
+    files_kept: int | None = None
+    files_total: int | None = None
+    bytes_kept: int | None = None
+    bytes_total: int | None = None
+    scans: tuple[ScanUnit, ...] = ()
+    findings: tuple[PlanFinding, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectPlan:
+    """All views of a project in the order in which they can be made, with their bundles by name."""
+
+    views: tuple[PlannedView, ...]
+    bundles: Mapping[str, PlanBundle]
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether a build would do nothing."""
+        return not any(each.action == "built" for each in self.views)
+
+
+def plan_project(request: RunRequest, clock: Clock, listen: Listener, *, scans: bool = True) -> ProjectPlan:
+    """What a build would do; writes nothing, and starts Spark only if something changed.
+
+    Args:
+        request: the build.
+        clock: the time.
+        listen: hears what is being done.
+        scans: whether to ask what would be read of each table.
+
+    Raises:
+        HeadwaterError: what a build would raise before it writes.
+    """
+    with (
+        engine_errors(),
+        LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
+    ):
+        run = open_run(request, clock, listen, engine)
+        pipeline = read_definitions(run)
+        sources = [run.pins.pinned(source) for source in pipeline.sources]
+        last = unchanged_since(run, pipeline, sources)
+        before = recorded_plans(run)
+        if last is not None and {view.name for view in pipeline.views} <= before.keys():
+            return _unchanged(pipeline, before)
+        bundling = bundling_of(run, pipeline)
+        compiled = plan_views(run, pipeline, sources, bundling)
+        return _Planning(run, pipeline, compiled, bundling, before, scans=scans).plan()
+
+
+def recorded_plans(run: Run) -> dict[str, PlanBundle]:
+    """The plans of the last run; none if it has none that can be read."""
+    if run.last is None:
+        return {}
+    try:
+        return read_plans(run.request.warehouse.root, run.last.run_id)
+    except ManifestUnreadable as error:
+        run.listen(Progress(message=f"going on without the last run's plans: {error}"))
+        return {}
+
+
+def _unchanged(pipeline: Pipeline, bundles: Mapping[str, PlanBundle]) -> ProjectPlan:
+    """The last run's plans, in the order in which they would be made."""
+    stored = {view.name: view.stored for view in pipeline.views}
+    reads = {name: tuple(each.name for each in bundles[name].inputs) for name in stored}
+    everything = {**{source.name: () for source in pipeline.sources}, **reads}
+    order = [name for name in order_of(everything, {}) if name in stored]
+    return ProjectPlan(
+        views=tuple(
+            _planned(bundles[name], "skipped" if stored[name] else "inlined", _UP_TO_DATE) for name in order
+        ),
+        bundles={name: bundles[name] for name in order},
+    )
+
+
+def _planned(
+    bundle: PlanBundle, action: PlanAction, reason: str, changes: tuple[str, ...] = ()
+) -> PlannedView:
+    runs, read = action == "built", bundle.scans
+    return PlannedView(
+        name=bundle.view,
+        file=bundle.file,
+        line=bundle.line,
+        stored=bundle.stored,
+        action=action,
+        reason=reason,
+        changes=changes,
+        mode="full" if runs else None,
+        mode_reason=_FULL if runs else None,
+        reads=tuple(each.name for each in bundle.inputs),
+        files_kept=sum(each.kept_files for each in read) if runs else None,
+        files_total=sum(each.candidate_files for each in read) if runs else None,
+        bytes_kept=sum(each.kept_bytes for each in read) if runs else None,
+        bytes_total=sum(each.candidate_bytes for each in read) if runs else None,
+        scans=bundle.scans,
+        findings=bundle.findings,
+        key=bundle.key,
+    )
+
+
+@dataclass(slots=True)
+class _Planning:
+    """Goes through a compiled pipeline as a build would."""
+
+    run: Run
+    pipeline: Pipeline
+    compiled: Compiled
+    bundling: Bundling
+    before: Mapping[str, PlanBundle]
+    scans: bool = field(kw_only=True)
+    _pins: dict[str, TablePin] = field(default_factory=dict[str, TablePin])
+    _bundles: dict[str, PlanBundle] = field(default_factory=dict[str, PlanBundle])
+
+    def plan(self) -> ProjectPlan:
+        uris = table_uris(self.run, self.pipeline)
+        views: list[PlannedView] = []
+        for name in self.compiled.order:
+            spec = self.pipeline.spec(name)
+            if spec is None or isinstance(spec, SourceSpec):
+                continue
+            bundle = self.bundling.filled(self.compiled.bundles[name])
+            if spec.stored:
+                views.append(self._stored(spec, bundle, uris[name]))
+            else:
+                rehydrate_view(self._session, spec).createOrReplaceTempView(name)
+                self.bundling.planned(bundle)
+                self._bundles[name] = bundle
+                views.append(_planned(bundle, "inlined", "not stored", self._changes(bundle)))
+        return ProjectPlan(views=tuple(views), bundles=self._bundles)
+
+    @property
+    def _session(self) -> RunSession:
+        return self.run.engine.get()
+
+    def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
+        pin = None if self.run.request.full else _made_by(uri, view.name, bundle.fingerprint.digest)
+        if pin is not None:
+            register_delta(self._session, pin)
+            self.bundling.made(pin)
+            self._pins[view.name] = pin
+            self._bundles[view.name] = bundle
+            return _planned(bundle, "skipped", _UP_TO_DATE)
+        self.bundling.planned(bundle)
+        if self.scans:
+            self.run.listen(Progress(message=f"looking at what {view.name} reads"))
+            bundle = replace(bundle, scans=self._scans(view))
+        self._bundles[view.name] = bundle
+        changes = self._changes(bundle)
+        return _planned(bundle, "built", self._reason(bundle), changes)
+
+    def _changes(self, bundle: PlanBundle) -> tuple[str, ...]:
+        before = self.before.get(bundle.view)
+        return tuple(each.words for each in changes_between(before, bundle)) if before else ()
+
+    def _reason(self, bundle: PlanBundle) -> str:
+        if self.run.request.full:
+            return "asked for in full"
+        before = self.before.get(bundle.view)
+        if before is None or not before.stored:
+            return "new"
+        changes = changes_between(before, bundle)
+        return _REASONS.get(changes[0].kind, "changed table") if changes else "changed table"
+
+    def _scans(self, view: ViewSpec) -> tuple[ScanUnit, ...]:
+        frame = rehydrate_view(self._session, view)
+        reached = reached_by(self.compiled, self.pipeline, view.name)
+        pins = [pin for name in reached if (pin := self._pin_of(name)) is not None]
+        needed = self._needed(view.name)
+        return tuple(
+            scan_unit(each, needed.get(each.pin.name, ())) for each in scans_of(self._session, frame, pins)
+        )
+
+    def _pin_of(self, name: str) -> TablePin | None:
+        if name in self._pins:
+            return self._pins[name]
+        spec = self.pipeline.spec(name)
+        if not isinstance(spec, SourceSpec) or spec.kind not in {"delta", "made"}:
+            return None
+        return self.run.pins.pinned(spec).pin
+
+    def _needed(self, name: str, columns: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+        """The columns of each dataset that a view needs, itself or through views that are not stored."""
+        found: dict[str, set[str]] = {}
+        for dataset, those in self.compiled.bundles[name].lineage.required_for(columns).items():
+            inner = self.compiled.bundles.get(dataset)
+            if inner is None or inner.stored:
+                found.setdefault(dataset, set()).update(those)
+                continue
+            used = {column.name for column in inner.columns if _is_used(column.name, those)}
+            for deeper, needed in self._needed(dataset, used).items():
+                found.setdefault(deeper, set()).update(needed)
+        return {dataset: tuple(sorted(those)) for dataset, those in sorted(found.items())}
+
+
+def _is_used(column: str, paths: Iterable[str]) -> bool:
+    return any(path.strip("`") == column or path.startswith((f"{column}.", f"`{column}`")) for path in paths)
+
+
+def scan_unit(scan: TableScan, columns: tuple[str, ...]) -> ScanUnit:
+    """What Delta says it would read, as a part of a plan."""
+    return ScanUnit(
+        key=scan_unit_key(scan.pin.name, scan.pin.version),
+        dataset=scan.pin.name,
+        version=scan.pin.version,
+        candidate_files=scan.files_total,
+        candidate_bytes=scan.bytes_total,
+        kept_files=scan.files_kept,
+        kept_bytes=scan.bytes_kept,
+        kept_rows=scan.rows_kept,
+        used_filters=scan.used_filters,
+        unused_filters=scan.unused_filters,
+        columns=columns,
+    )
+
+
+def _made_by(uri: str, name: str, key: str) -> TablePin | None:
+    """The newest version of a table whose rows a task of this key has made."""
+    head = find_head(uri)
+    rows = rows_commit(head) if head is not None else None
+    note = note_of(rows.user_metadata) if rows is not None else None
+    is_made = note is not None and note.table == name and note.task_key == key
+    return head.pin(name) if head is not None and is_made else None

@@ -1,0 +1,147 @@
+"""The steps that a run and its plan have in common: open, read the definitions, pin, plan.
+
+Nothing here writes. Not here: what follows; see `engine` and `planning`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.artifacts import Manifest, last_manifest
+from headwater.clock import Clock, new_run_id
+from headwater.errors import ManifestUnreadable
+from headwater.pipeline import Pipeline, ProjectConfig, SourceSpec, build_pipeline, open_definitions
+from headwater.run.bundling import Bundling
+from headwater.run.changes import first_change
+from headwater.run.compile import Compiled, check_enabled, compile_views
+from headwater.run.outcome import Listener, Progress
+from headwater.run.pins import PinnedSource, SourcePins
+from headwater.run.schemas import RecordedSchemas
+from headwater.runtime import RuntimeIdentity, identity_of
+
+if TYPE_CHECKING:
+    from headwater.delta import LatestVersions
+    from headwater.run.sessions import LazySession
+    from headwater.run.warehouse import Warehouse
+    from headwater.runtime import RuntimeProfile
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """A build that is asked for."""
+
+    config: ProjectConfig
+    profile: RuntimeProfile
+    warehouse: Warehouse
+    latest: LatestVersions
+    full: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What every step of a run needs."""
+
+    request: RunRequest
+    clock: Clock
+    listen: Listener
+    run_id: str
+    started_at: str
+    identity: RuntimeIdentity
+    last: Manifest | None
+    engine: LazySession
+    pins: SourcePins
+    schemas: RecordedSchemas
+
+
+def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySession) -> Run:
+    """What is there before anything is looked at: the last run, the identity, the pins to come."""
+    last = _last_run(request, listen)
+    identity = identity_of(request.profile)
+    pins = SourcePins(
+        root=request.config.root,
+        warehouse=request.warehouse,
+        storage=request.profile.storage,
+        latest=request.latest,
+        last=last,
+    )
+    return Run(
+        request=request,
+        clock=clock,
+        listen=listen,
+        run_id=new_run_id(clock),
+        started_at=clock.now().isoformat(),
+        identity=identity,
+        last=last,
+        engine=engine,
+        pins=pins,
+        schemas=RecordedSchemas(last=last, results_digest=identity.results_digest, pins=pins, engine=engine),
+    )
+
+
+def _last_run(request: RunRequest, listen: Listener) -> Manifest | None:
+    try:
+        return last_manifest(request.warehouse.root)
+    except ManifestUnreadable as error:
+        listen(Progress(message=f"going on without the last run's record: {error}"))
+        return None
+
+
+def read_definitions(run: Run) -> Pipeline:
+    """The project's definitions as values."""
+    run.listen(Progress(message="reading definitions"))
+    settings = dict(run.identity.settings.results)
+    with open_definitions(run.request.config, settings=settings) as loaded:
+        return build_pipeline(loaded, run.schemas, settings=settings)
+
+
+def unchanged_since(run: Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Manifest | None:
+    """The last run, if its tables are what this one would make; found out without Spark."""
+    if run.request.full:
+        return None
+    change = first_change(
+        last=run.last,
+        pipeline=pipeline,
+        identity=run.identity,
+        sources=sources,
+        table_uris=table_uris(run, pipeline),
+        allowed=run.request.profile.allow_degraded,
+    )
+    if change is None and run.engine.is_open:
+        change = "a view asks for a schema that no run has recorded"
+    if change is not None:
+        run.listen(Progress(message=change))
+        return None
+    return run.last
+
+
+def plan_views(run: Run, pipeline: Pipeline, sources: list[PinnedSource], bundling: Bundling) -> Compiled:
+    """Every view planned, before anything is run."""
+    session = run.engine.get()
+    run.listen(Progress(message=f"planning {len(pipeline.views)} views"))
+    for spec in (*pipeline.sources, *pipeline.views):
+        check_enabled(spec, run.schemas.functions_of(spec), run.identity.functions)
+    reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
+    return compile_views(session, pipeline.views, sources, reads, bundling)
+
+
+def bundling_of(run: Run, pipeline: Pipeline) -> Bundling:
+    """What the bundles of this run have in common."""
+
+    def source_of(name: str) -> PinnedSource | None:
+        spec = pipeline.spec(name)
+        return run.pins.pinned(spec) if isinstance(spec, SourceSpec) else None
+
+    return Bundling(
+        config=run.request.config,
+        identity=run.identity,
+        functions_of=run.schemas.functions_of,
+        source_of=source_of,
+    )
+
+
+def table_uris(run: Run, pipeline: Pipeline) -> dict[str, str]:
+    """Where each stored table lives."""
+    storage, warehouse = run.request.profile.storage, run.request.warehouse
+    stored = [view.name for view in pipeline.views if view.stored]
+    return {name: storage.canonical_uri(str(warehouse.table_path(name))) for name in stored}
