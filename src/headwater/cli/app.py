@@ -18,6 +18,7 @@ from headwater.cli.doctor import doctor
 from headwater.cli.functions import functions
 from headwater.cli.init import init
 from headwater.cli.maintain import maintain
+from headwater.cli.plan import explain, lineage, plan
 from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
 from headwater.cli.table import table
@@ -35,6 +36,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(build)
+app.command()(plan)
+app.command()(lineage)
+app.command()(explain)
 app.command()(query)
 app.command()(init)
 app.command()(doctor)

@@ -15,6 +15,8 @@ names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
 order_of                              views in the order in which they can be made
+task_graph, TaskGraph                 planned views, scans, columns: what depends on what
+lineage_dot, top_column               columns for Graphviz; the column that a path begins with
 inspect_query, analyse_query          a query that only reads, or a refusal: InspectedQuery
 """
 
@@ -44,7 +46,7 @@ from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
-from headwater.plan.taskgraph import order_of
+from headwater.plan.taskgraph import TaskGraph, lineage_dot, order_of, task_graph, top_column
 from headwater.plan.tree import PlanTree
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "PlannedFunction",
     "PlannedInput",
     "ScanUnit",
+    "TaskGraph",
     "ViewLineage",
     "analyse_query",
     "analysed_tree",
@@ -69,6 +72,7 @@ __all__ = [
     "empty_relation",
     "functions_in_parsed",
     "inspect_query",
+    "lineage_dot",
     "lineage_of",
     "names_in_analysed",
     "names_in_parsed",
@@ -80,5 +84,7 @@ __all__ = [
     "rehydrate",
     "run_metrics",
     "scan_unit_key",
+    "task_graph",
+    "top_column",
     "type_text",
 ]

@@ -117,9 +117,20 @@ class Search:
             self._add("limit-without-order", "takes rows by LIMIT or OFFSET that have no order", node)
             return
         order = plain_columns(below.nodes("order"))
-        if not self.keys.is_settled(below.plan("child"), order) and not self.keys.is_all(needed, order):
+        is_settled = self.keys.is_settled(below.plan("child"), order) or self._is_worked_out(below, needed)
+        if not is_settled:
             words = f"takes rows by LIMIT or OFFSET in an order, of {self._named(order)}, that leaves ties"
             self._add("tie", words, node)
+
+    def _is_worked_out(self, sort: Node, needed: Key) -> bool:
+        """Whether the columns that are needed follow from those that are sorted by."""
+        order, child = plain_columns(sort.nodes("order")), sort.plan("child")
+        if child.kind == "Project":
+            made = {each.id or 0: each for each in child.nodes("projectList")}
+            needed = columns_used(made[each] for each in needed)
+            bare = (made[each] for each in order)
+            order = plain_columns(each.plan("child") if each.kind == "Alias" else each for each in bare)
+        return self.keys.is_all(needed, order)
 
     def _ordered_below(self, node: Node) -> tuple[Node, Key]:
         """The relation from which a limit has its order, and the columns of it that are passed on."""

@@ -181,6 +181,20 @@ class TaskGraph:
             out_of[_column_key(edge.from_dataset, top_column(edge.from_column))].append(edge)
         return _followed(out_of, self._column(name, column), lambda edge: (edge.to_dataset, edge.to_column))
 
+    def columns_of(self, name: str) -> tuple[str, ...]:
+        """The columns of a view; of a scanned dataset, those that some view uses.
+
+        Raises:
+            NotPlanned: there is no such view and no such dataset.
+        """
+        own = {column for task in self._named(name) for column in task.columns}
+        used = {
+            top_column(edge.from_column)
+            for edge in self.edges
+            if same_name(edge.from_dataset) == same_name(name)
+        }
+        return tuple(sorted(own or used))
+
     def dot(self) -> str:
         """The graph for Graphviz: scans, stored views and others by their shape."""
         nodes = [

@@ -4,6 +4,8 @@ Project                         a project that is open
 capabilities_snapshot           what this installation can do, tried: Capability
 probe_capabilities              the same under a profile of one's own
 RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and what it did
+ProjectPlan, PlannedView        what a build would do, and why
+Explanation                     how Spark would run a view
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
 
 One Delta table, of a project or of none:
@@ -21,9 +23,11 @@ holds_on                        what recorded runs need of it
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
+from headwater.run.explaining import Explanation
 from headwater.run.holds import holds_on
 from headwater.run.maintaining import Due, Maintained, MaintainRequest, maintain, maintain_request
 from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progress
+from headwater.run.planning import PlannedView, ProjectPlan
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
 from headwater.run.tables import (
@@ -59,6 +63,7 @@ __all__ = [
     "CleanLog",
     "Constraints",
     "Due",
+    "Explanation",
     "Export",
     "Features",
     "Listener",
@@ -66,8 +71,10 @@ __all__ = [
     "MaintainRequest",
     "Maintained",
     "Optimize",
+    "PlannedView",
     "Progress",
     "Project",
+    "ProjectPlan",
     "Properties",
     "QueryResult",
     "Restore",

@@ -7,6 +7,7 @@ that would be made are planned as empty. Not here: doing it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -17,7 +18,18 @@ from headwater.delta import find_head, note_of, register_delta, rows_commit, sca
 from headwater.errors import ManifestUnreadable
 from headwater.names import TablePin
 from headwater.pipeline import SourceSpec
-from headwater.plan import PlanBundle, PlanFinding, ScanUnit, changes_between, order_of, scan_unit_key
+from headwater.plan import (
+    Edge,
+    PlanBundle,
+    PlanFinding,
+    ScanUnit,
+    TaskGraph,
+    changes_between,
+    order_of,
+    scan_unit_key,
+    task_graph,
+    top_column,
+)
 from headwater.run.compile import rehydrate_view
 from headwater.run.making import reached_by
 from headwater.run.outcome import Progress
@@ -90,7 +102,7 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectPlan:
     """All views of a project in the order in which they can be made, with their bundles by name."""
 
@@ -101,6 +113,25 @@ class ProjectPlan:
     def is_unchanged(self) -> bool:
         """Whether a build would do nothing."""
         return not any(each.action == "built" for each in self.views)
+
+    @cached_property
+    def graph(self) -> TaskGraph:
+        """Views, scans and columns, and what depends on what."""
+        return task_graph(self.bundles.values())
+
+    def lineage(self, target: str, *, up: bool = True, down: bool = True) -> tuple[Edge, ...]:
+        """Every dependence that a dataset, or `dataset.column`, has; and every one on it.
+
+        Raises:
+            NotPlanned: there is no such dataset, or no such column.
+        """
+        name, _, column = target.partition(".")
+        columns = [column] if column else self.graph.columns_of(name)
+        found: set[Edge] = set()
+        for each in columns:
+            found.update(self.graph.column_upstream(name, each) if up else ())
+            found.update(self.graph.column_downstream(name, top_column(each)) if down else ())
+        return tuple(sorted(found))
 
 
 def plan_project(request: RunRequest, clock: Clock, listen: Listener, *, scans: bool = True) -> ProjectPlan:
@@ -128,7 +159,7 @@ def plan_project(request: RunRequest, clock: Clock, listen: Listener, *, scans: 
             return _unchanged(pipeline, before)
         bundling = bundling_of(run, pipeline)
         compiled = plan_views(run, pipeline, sources, bundling)
-        return _Planning(run, pipeline, compiled, bundling, before, scans=scans).plan()
+        return Planning(run, pipeline, compiled, bundling, before, scans=scans).plan()
 
 
 def recorded_plans(run: Run) -> dict[str, PlanBundle]:
@@ -182,8 +213,8 @@ def _planned(
 
 
 @dataclass(slots=True)
-class _Planning:
-    """Goes through a compiled pipeline as a build would."""
+class Planning:
+    """Goes through a compiled pipeline as a build would, and leaves every name as it would be read."""
 
     run: Run
     pipeline: Pipeline
@@ -195,6 +226,7 @@ class _Planning:
     _bundles: dict[str, PlanBundle] = field(default_factory=dict[str, PlanBundle])
 
     def plan(self) -> ProjectPlan:
+        """What a build would do about each view."""
         uris = table_uris(self.run, self.pipeline)
         views: list[PlannedView] = []
         for name in self.compiled.order:
@@ -205,20 +237,30 @@ class _Planning:
             if spec.stored:
                 views.append(self._stored(spec, bundle, uris[name]))
             else:
-                rehydrate_view(self._session, spec).createOrReplaceTempView(name)
+                rehydrate_view(self.session, spec).createOrReplaceTempView(name)
                 self.bundling.planned(bundle)
                 self._bundles[name] = bundle
                 views.append(_planned(bundle, "inlined", "not stored", self._changes(bundle)))
         return ProjectPlan(views=tuple(views), bundles=self._bundles)
 
     @property
-    def _session(self) -> RunSession:
+    def session(self) -> RunSession:
+        """Where the names are registered."""
         return self.run.engine.get()
+
+    def pin_of(self, name: str) -> TablePin | None:
+        """A Delta table that is there, at the version that would be read; None for what is not."""
+        if name in self._pins:
+            return self._pins[name]
+        spec = self.pipeline.spec(name)
+        if not isinstance(spec, SourceSpec) or spec.kind not in {"delta", "made"}:
+            return None
+        return self.run.pins.pinned(spec).pin
 
     def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
         pin = None if self.run.request.full else _made_by(uri, view.name, bundle.fingerprint.digest)
         if pin is not None:
-            register_delta(self._session, pin)
+            register_delta(self.session, pin)
             self.bundling.made(pin)
             self._pins[view.name] = pin
             self._bundles[view.name] = bundle
@@ -245,21 +287,13 @@ class _Planning:
         return _REASONS.get(changes[0].kind, "changed table") if changes else "changed table"
 
     def _scans(self, view: ViewSpec) -> tuple[ScanUnit, ...]:
-        frame = rehydrate_view(self._session, view)
+        frame = rehydrate_view(self.session, view)
         reached = reached_by(self.compiled, self.pipeline, view.name)
-        pins = [pin for name in reached if (pin := self._pin_of(name)) is not None]
+        pins = [pin for name in reached if (pin := self.pin_of(name)) is not None]
         needed = self._needed(view.name)
         return tuple(
-            scan_unit(each, needed.get(each.pin.name, ())) for each in scans_of(self._session, frame, pins)
+            scan_unit(each, needed.get(each.pin.name, ())) for each in scans_of(self.session, frame, pins)
         )
-
-    def _pin_of(self, name: str) -> TablePin | None:
-        if name in self._pins:
-            return self._pins[name]
-        spec = self.pipeline.spec(name)
-        if not isinstance(spec, SourceSpec) or spec.kind not in {"delta", "made"}:
-            return None
-        return self.run.pins.pinned(spec).pin
 
     def _needed(self, name: str, columns: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
         """The columns of each dataset that a view needs, itself or through views that are not stored."""

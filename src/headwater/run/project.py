@@ -20,14 +20,19 @@ from headwater.clock import Clock, SystemClock
 from headwater.delta import LatestVersions
 from headwater.errors import UnknownProfile
 from headwater.pipeline import ProjectConfig, read_project
-from headwater.run.engine import RunRequest, execute
+from headwater.run.engine import execute
+from headwater.run.explaining import Explanation, explain_view
 from headwater.run.outcome import Listener, RunOutcome, ignore_progress
+from headwater.run.planning import ProjectPlan, plan_project
 from headwater.run.query import QueryRequest, QueryResult, open_query
+from headwater.run.steps import RunRequest
 from headwater.run.warehouse import Warehouse
 from headwater.runtime import cache_policy, resolve_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from headwater.plan import Edge
 
 
 class Project:
@@ -68,14 +73,50 @@ class Project:
         Raises:
             HeadwaterError: nothing was written. A failure later on is in the outcome's `error`.
         """
-        request = RunRequest(
+        return execute(self._request(full=full), self._clock, listen)
+
+    def plan(
+        self, *, full: bool = False, scans: bool = True, listen: Listener = ignore_progress
+    ) -> ProjectPlan:
+        """What a build would do, and why; writes nothing, and starts Spark only if something changed.
+
+        Args:
+            full: as if every table were to be made anew.
+            scans: whether to ask what would be read of each table.
+            listen: hears what is being done.
+
+        Raises:
+            HeadwaterError: what a build would raise before it writes.
+        """
+        return plan_project(self._request(full=full), self._clock, listen, scans=scans)
+
+    def lineage(
+        self, target: str, *, up: bool = True, down: bool = True, listen: Listener = ignore_progress
+    ) -> tuple[Edge, ...]:
+        """Every dependence, through all views, that a dataset or `dataset.column` has, or that is on it.
+
+        Raises:
+            NotPlanned: there is no such dataset, or no such column.
+        """
+        return self.plan(scans=False, listen=listen).lineage(target, up=up, down=down)
+
+    def explain(self, view: str, *, analyze: bool = False, listen: Listener = ignore_progress) -> Explanation:
+        """How Spark would run a view; with `analyze` it is run, and each operator says what it counted.
+
+        Raises:
+            NotPlanned: there is no such view.
+            NothingToRead: it is to be run, and a table that it reads is not there as it should be.
+        """
+        return explain_view(self._request(), self._clock, listen, view, analyze=analyze)
+
+    def _request(self, *, full: bool = False) -> RunRequest:
+        return RunRequest(
             config=self.config,
             profile=self.profile,
             warehouse=self.warehouse,
             latest=self._latest,
             full=full,
         )
-        return execute(request, self._clock, listen)
 
     def query(self, sql: str, *, limit: int | None = None, listen: Listener = ignore_progress) -> QueryResult:
         """The rows of one SELECT over what the last run left, as a stream that is computed as it is read.
