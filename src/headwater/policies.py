@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from headwater.digest import Plain
 
 StatsPolicy = Literal["auto", "explicit", "off"]
+# What is done about something in a view that a rerun may not repeat.
+Severity = Literal["refuse", "warn", "allow"]
+SEVERITIES: tuple[Severity, ...] = ("refuse", "warn", "allow")
 SchemaMode = Literal["merge", "overwrite"]
 ColumnMapping = Literal["name", "id"]
 

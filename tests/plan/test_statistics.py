@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+import msgspec
 import pytest
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, MapType, StringType, StructType, VariantType
 
+from headwater.delta import layout
+from headwater.plan import analysed_tree, empty_relation, lineage_of, statistics
 from headwater.plan.bundle import PlanBundle, PlanText
 from headwater.plan.dependence import ColumnPath, Dependence
 from headwater.plan.fingerprint import Fingerprint
@@ -14,11 +17,22 @@ from headwater.policies import WritePolicy, write_policy
 
 if TYPE_CHECKING:
     from headwater.plan.dependence import Kind
+    from headwater.runtime import RunSession
 
+HOME = StructType().add("city", "string").add("tags", ArrayType(StringType()))
 EVENTS = (
-    "id INT, day DATE, kind STRING, ok BOOLEAN, blob BINARY, items ARRAY<STRUCT<sku: STRING>>, "
-    "props MAP<STRING, INT>, who STRUCT<id: INT, home: STRUCT<city: STRING, tags: ARRAY<STRING>>>, any VARIANT"
+    StructType()
+    .add("id", "integer")
+    .add("day", "date")
+    .add("kind", "string")
+    .add("ok", "boolean")
+    .add("blob", "binary")
+    .add("items", ArrayType(StructType().add("sku", "string")))
+    .add("props", MapType(StringType(), StringType()))
+    .add("who", StructType().add("id", "integer").add("home", HOME))
+    .add("any", VariantType())
 )
+SMALL = StructType().add("x", "integer")
 
 
 def used(text: str) -> Dependence:
@@ -61,14 +75,10 @@ def planned(view: str, *rows: str, stored: bool = True, **columns: str) -> PlanB
     )
 
 
-def decided(
-    *readers: PlanBundle, policy: WritePolicy | None = None, columns: str = EVENTS
-) -> StatisticsDecision:
+def decided(*readers: PlanBundle, policy: WritePolicy | None = None) -> StatisticsDecision:
     """The decision for a stored table `events` with some readers."""
-    schema = cast("StructType", StructType.fromDDL(columns))
-    small = cast("StructType", StructType.fromDDL("x INT"))
     bundles = [planned("events"), *readers]
-    schemas = {each.view: schema if each.view == "events" else small for each in bundles if each.stored}
+    schemas = {each.view: EVENTS if each.view == "events" else SMALL for each in bundles if each.stored}
     found = statistics_of(bundles, {"Events": policy} if policy else {}, schemas)
     assert [each.dataset_name for each in found] == sorted(schemas)
     return next(each for each in found if each.dataset_name == "events")
@@ -170,6 +180,24 @@ def test_a_field_of_what_was_made_from_a_column_is_the_column() -> None:
 
 def test_the_decision_for_every_stored_view_by_name() -> None:
     bundles = [planned("b", "a.x filter"), planned("a"), planned("u", stored=False)]
-    schema = cast("StructType", StructType.fromDDL("x INT"))
-    found = statistics_of(bundles, {}, {"a": schema, "b": schema})
+    found = statistics_of(bundles, {}, {"a": SMALL, "b": SMALL})
     assert [(each.dataset_name, each.lineage_columns) for each in found] == [("a", ("x",)), ("b", ())]
+
+
+def test_the_types_without_a_range_are_those_of_storage() -> None:
+    assert statistics._WITHOUT_RANGE == layout._WITHOUT_RANGE
+
+
+def test_the_lineage_of_real_plans_decides(session: RunSession) -> None:
+    empty_relation(session, EVENTS, "events").createOrReplaceTempView("events")
+    queries = {
+        "recent": "SELECT id, day AS d, who FROM events WHERE who.home.city IS NOT NULL",
+        "daily": "SELECT d, count(DISTINCT who.id) AS n FROM recent WHERE d > DATE'2026-01-01' GROUP BY d",
+    }
+    readers: list[PlanBundle] = []
+    for name, sql in queries.items():
+        frame = session.spark.sql(sql)
+        lineage = lineage_of(analysed_tree(frame), name)
+        readers.append(msgspec.structs.replace(planned(name, stored=name == "daily"), lineage=lineage))
+        frame.createOrReplaceTempView(name)
+    assert decided(*readers).lineage_columns == ("day", "who.home.city", "who.id", "id")

@@ -2,6 +2,7 @@
 
 view, table, source        the decorators
 extractor                  the decorator for functions of files
+pure                       the promise that a function in Python depends on its arguments alone
 FILE_COLUMNS               what a source of files tells of each
 root_property, FileChanged where its files lie, and what a worker says of one that is not as pinned
 packaged_project           a pipeline that comes with a package -> ProjectConfig
@@ -26,6 +27,7 @@ from headwater.pipeline.project import (
     project_not_found,
     read_project,
 )
+from headwater.pipeline.purity import pure
 from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "open_definitions",
     "packaged_project",
     "project_not_found",
+    "pure",
     "read_project",
     "root_property",
     "source",

@@ -22,6 +22,7 @@ from headwater.messages import CALLS, children_of, is_streaming, messages_of, pu
 from headwater.pipeline.code import function_digest
 from headwater.pipeline.difference import first_difference
 from headwater.pipeline.offline_mode import resumed_mode
+from headwater.pipeline.purity import is_pure
 from headwater.pipeline.refusal import not_in_a_view
 
 if TYPE_CHECKING:
@@ -37,11 +38,18 @@ _LAMBDA_VARIABLE = "spark.connect.Expression.UnresolvedNamedLambdaVariable"
 _PYTHON_FUNCTIONS = frozenset(
     {"spark.connect.PythonUDF", "spark.connect.PythonUDTF", "spark.connect.PythonDataSource"}
 )
+_INLINE_FUNCTIONS = frozenset(
+    {
+        "spark.connect.CommonInlineUserDefinedFunction",
+        "spark.connect.CommonInlineUserDefinedTableFunction",
+    }
+)
 _ORIGINS = ("origin", "source_info")
 # pyspark names a frame given to spark.sql(..., name=frame) by a random uuid, in the text and in an alias.
 _INLINED_FRAME = re.compile(r"_pyspark_connect_temp_view_[0-9a-f]{32}")
 _INLINED_FRAME_FIELDS = {"spark.connect.SQL": "query", "spark.connect.SubqueryAlias": "alias"}
 _DIGESTED = b"headwater:function:"
+_PURE = b"pure:"
 _SUBQUERY = re.compile(r"\bselect\b", re.IGNORECASE)
 _QUOTED_NAME = re.compile(r"`(\w+)`")
 
@@ -73,6 +81,7 @@ class PlanBytes:
         functions: Names of the functions called, sorted: Spark's, and those of the catalogue that made a part
             of the plan; those inside SQL texts are not among them.
         python: Digests of the functions in Python that are part of the plan, sorted.
+        pure: Names of those of them that are declared to depend on their arguments alone, sorted.
     """
 
     executable: bytes
@@ -82,6 +91,7 @@ class PlanBytes:
     sql: tuple[str, ...]
     functions: tuple[str, ...]
     python: tuple[str, ...] = ()
+    pure: tuple[str, ...] = ()
 
 
 def plan_bytes_of(frame: DataFrame) -> PlanBytes:
@@ -151,6 +161,7 @@ def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -
     settled = canonical or canonical_plan(plan)
     content = settled.SerializeToString(deterministic=True)
     facts = _Facts.of(executable)
+    python, pure = _python_functions(settled)
     marks = {mark for message in messages_of(plan) if (mark := read_mark(message)) is not None}
     return PlanBytes(
         executable=executable.SerializeToString(deterministic=True),
@@ -159,17 +170,29 @@ def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -
         reads=facts.reads,
         sql=facts.sql,
         functions=tuple(sorted({*facts.functions, *marks})),
-        python=tuple(sorted(_python_functions(settled))),
+        python=tuple(sorted(python)),
+        pure=tuple(sorted(pure)),
     )
 
 
-def _python_functions(canonical: base_pb2.Plan) -> set[str]:
-    commands = (
-        cast("bytes", value_of(message, "command"))
-        for message in messages_of(canonical)
-        if message.DESCRIPTOR.full_name in _PYTHON_FUNCTIONS
-    )
-    return {command.removeprefix(_DIGESTED).decode() for command in commands}
+def _python_functions(canonical: base_pb2.Plan) -> tuple[set[str], set[str]]:
+    """The digests of the plan's functions in Python, and the names of those that are all declared pure."""
+    digests: set[str] = set()
+    pure: dict[str, bool] = {}
+    for message in messages_of(canonical):
+        for kind in ("python_udf", "python_udtf"):
+            if message.DESCRIPTOR.full_name not in _INLINE_FUNCTIONS or not _has(message, kind):
+                continue
+            command = cast("bytes", value_of(cast("Message", value_of(message, kind)), "command"))
+            content = command.removeprefix(_DIGESTED)
+            digests.add(content.removeprefix(_PURE).decode())
+            name = text_of(message, "function_name")
+            pure[name] = pure.get(name, True) and content.startswith(_PURE)
+    return digests, {name for name, is_declared in pure.items() if is_declared}
+
+
+def _has(message: Message, field: str) -> bool:
+    return field in message.DESCRIPTOR.fields_by_name and message.HasField(field)
 
 
 # --- names ---------------------------------------------------------------------------------------------
@@ -235,7 +258,8 @@ def _digest_function(message: Message) -> None:
     content: object = pickle.loads(command)  # noqa: S301
     if message.DESCRIPTOR.name == "PythonUDF":
         content = cast("tuple[object, object]", content)[0]
-    put(message, "command", _DIGESTED + function_digest(content).encode())
+    mark = _PURE if is_pure(content) else b""
+    put(message, "command", _DIGESTED + mark + function_digest(content).encode())
     version = text_of(message, "python_ver")
     put(message, "python_ver", ".".join(version.split(".")[:2]))
 

@@ -15,6 +15,7 @@ from pyspark import TaskContext
 
 from headwater.digest import digest_of_bytes, digest_of_file
 from headwater.names import same_name
+from headwater.pipeline.purity import pure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -60,7 +61,7 @@ def extraction(
 
     # What hangs on a function is part of its digest; this file makes rows, whatever its package's version.
     vars(extract)["version"] = [version, digest_of_file(Path(__file__))]
-    return extract
+    return pure(extract)
 
 
 def _root_of(source: str) -> Path:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
+from headwater.given import texts
 from headwater.names import check_name, same_name
 from headwater.origin import Origin
-from headwater.policies import WritePolicy, write_choices_of
+from headwater.policies import SEVERITIES, Severity, WritePolicy, write_choices_of
 from headwater.runtime import TomlSource, check_keys
 from headwater.upkeep import UPKEEP_KEYS, UpkeepPolicy, upkeep_policy_of
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PROJECT_FILE = "headwater.toml"
 EVERY_TABLE = "*"
+_SECTIONS = ("project", "profiles", "locations", "tables", "maintenance", "determinism", "keys")
 _KEYS = ("name", "definitions", "profile")
 _LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
 _TABLE_KEYS = tuple(each.name for each in fields(WritePolicy))
@@ -44,6 +46,8 @@ class ProjectConfig:
 
     `tables` are fields of a WritePolicy, by the name of the view that is stored; each was checked by itself.
     `maintenance` is what is said of a table's upkeep, by its name; "*" stands for every other one.
+    `determinism` is what is done about rules that a view breaks, by its name; "*" stands for every view.
+    `keys` are the columns of a dataset that are unique together, by its name.
     A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
     folder that its sources are taken from.
     """
@@ -57,6 +61,12 @@ class ProjectConfig:
     locations: Mapping[str, Location] = field(default_factory=dict[str, "Location"])
     tables: Mapping[str, Mapping[str, object]] = field(default_factory=dict[str, "Mapping[str, object]"])
     maintenance: Mapping[str, UpkeepPolicy] = field(default_factory=dict[str, "UpkeepPolicy"])
+    determinism: Mapping[str, Mapping[str, Severity]] = field(
+        default_factory=dict[str, "Mapping[str, Severity]"]
+    )
+    keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(
+        default_factory=dict[str, "tuple[tuple[str, ...], ...]"]
+    )
     declare: Callable[[], None] | None = None
 
     def upkeep_of(self, name: str) -> UpkeepPolicy:
@@ -121,7 +131,7 @@ def read_project(path: Path) -> ProjectConfig:
 
 
 def _config(root: Path, content: dict[str, object], source: TomlSource) -> ProjectConfig:
-    check_keys(content, ("project", "profiles", "locations", "tables", "maintenance"), "headwater.toml")
+    check_keys(content, _SECTIONS, "headwater.toml")
     project = _table("project", content.get("project", {}))
     check_keys(project, _KEYS, "[project]")
     profiles = _table("profiles", content.get("profiles", {}))
@@ -148,6 +158,8 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         locations=_by_name(source, "locations", content, _location),
         tables=_by_name(source, "tables", content, _choices),
         maintenance=_maintenance(source, content),
+        determinism=_determinism(source, content),
+        keys=_declared_keys(source, content),
     )
 
 
@@ -204,6 +216,45 @@ def _upkeep(name: str, table: Mapping[str, object]) -> Mapping[str, object]:
     check_keys(table, UPKEEP_KEYS, f"[maintenance.{name}]")
     upkeep_policy_of(table)
     return table
+
+
+def _determinism(source: TomlSource, content: Mapping[str, object]) -> dict[str, Mapping[str, Severity]]:
+    """`rule = "warn"` holds for every view, `[determinism.VIEW]` for one."""
+    section = _table("determinism", content.get("determinism", {}))
+    everywhere = {key: value for key, value in section.items() if not isinstance(value, dict)}
+    found = {EVERY_TABLE: _severities(source, "determinism", everywhere)}
+    for name, value in section.items():
+        if isinstance(value, dict):
+            said = cast("Mapping[str, object]", value)
+            found[same_name(name)] = _severities(source, f"determinism.{name}", said)
+    return found
+
+
+def _severities(source: TomlSource, table: str, said: Mapping[str, object]) -> Mapping[str, Severity]:
+    for rule, severity in said.items():
+        if severity not in SEVERITIES:
+            raise InvalidSetting(
+                key=rule,
+                value=repr(severity),
+                expected=f"one of {', '.join(SEVERITIES)}",
+                origin=source.origin_of(rule, table),
+            )
+    return cast("Mapping[str, Severity]", said)
+
+
+def _declared_keys(
+    source: TomlSource, content: Mapping[str, object]
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """`orders = "order_id"`, `["country", "day"]`, or a list of such lists: each is a key of its own."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for name, value in _table("keys", content.get("keys", {})).items():
+        listed: list[object] = cast("list[object]", value) if isinstance(value, list) else [value]
+        several = listed if any(isinstance(each, list) for each in listed) else [listed]
+        try:
+            found[same_name(name)] = tuple(texts(name, each) for each in several)
+        except InvalidSetting as error:
+            raise replace(error, origin=source.origin_of(name, "keys")) from None
+    return found
 
 
 def _project_name(name: str) -> str:

@@ -8,7 +8,9 @@ run_metrics, OperatorMetrics          what each operator counted while it ran
 canonical_text, type_text             a tree as text that is equal everywhere
 PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput
 ScanUnit, scan_unit_key               what is read of one table
-PlanFinding                           what may not repeat
+determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
+PlanFinding                           the same, as a bundle has it
+RULES                                 all kinds of it
 changes_between, PlanChange           why two plans of a view differ
 lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
@@ -41,16 +43,21 @@ from headwater.plan.catalyst import (
     rehydrate,
     run_metrics,
 )
+from headwater.plan.determinism import Determinism, Finding, Unsteady, check_determinism, determinism_of
 from headwater.plan.diff import PlanChange, changes_between
 from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
+from headwater.plan.rules import RULES
 from headwater.plan.taskgraph import TaskGraph, lineage_dot, order_of, task_graph, top_column
 from headwater.plan.tree import PlanTree
 
 __all__ = [
+    "RULES",
+    "Determinism",
     "Edge",
+    "Finding",
     "Fingerprint",
     "InspectedQuery",
     "OperatorMetrics",
@@ -64,11 +71,14 @@ __all__ = [
     "PlannedInput",
     "ScanUnit",
     "TaskGraph",
+    "Unsteady",
     "ViewLineage",
     "analyse_query",
     "analysed_tree",
     "canonical_text",
     "changes_between",
+    "check_determinism",
+    "determinism_of",
     "empty_relation",
     "functions_in_parsed",
     "inspect_query",

@@ -85,13 +85,24 @@ class ScanUnit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class PlanFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something in a plan that a rerun may not repeat, and what was decided about it."""
+    """Something in a plan that a rerun may not repeat, and what was decided about it.
+
+    Attributes:
+        code, rule: What it is, by its code and by the name that settings call it.
+        severity: What was decided.
+        detail: Where it is, in words.
+        approximate: Columns whose floating-point values may differ in their last digits.
+        arbitrary: Columns that may have any other value.
+        rows: Whether it decides which rows there are.
+    """
 
     code: str
     rule: str
     severity: Literal["refuse", "warn", "allow"]
     detail: str
-    columns: tuple[str, ...] = ()
+    approximate: tuple[str, ...] = ()
+    arbitrary: tuple[str, ...] = ()
+    rows: bool = False
 
 
 class OperatorMetrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,7 +129,8 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         policy: How its table is written, as far as that is not the default.
         lineage: Which columns depend on which.
         scans: What is read of each pinned table, once that was asked for.
-        findings: What may not repeat.
+        findings: What may not repeat; `approximate` are the columns that are compared with a tolerance, be it
+            by the view's own doing or by what it reads.
         fingerprint: The identity of all this.
     """
 
@@ -144,6 +156,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     lineage: ViewLineage
     scans: tuple[ScanUnit, ...] = ()
     findings: tuple[PlanFinding, ...] = ()
+    approximate: tuple[str, ...] = ()
     fingerprint: Fingerprint
 
     @property

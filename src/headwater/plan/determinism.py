@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from headwater.plan.chance import text_reads_clock
 from headwater.plan.offences import Offence, search
-from headwater.plan.rules import RULES_BY_NAME, Severity
+from headwater.plan.rules import RULES_BY_NAME
 from headwater.plan.taint import Reach, flow_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.plan.taint import Flow
     from headwater.plan.tree import PlanTree
+    from headwater.policies import Severity
 
 _FLOATS = "float-aggregate"
 _IN_VALUES = "uses a date or time in VALUES that is written as now, today or the like"

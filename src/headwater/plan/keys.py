@@ -280,7 +280,8 @@ def _fixed(condition: Node) -> Key:
     found: set[int] = set()
     for pair in _equalities(condition):
         for one, two in (pair, pair[::-1]):
-            if one.kind == "AttributeReference" and two.kind in {"Literal", "OuterReference"}:
+            value = two.plan("child") if two.kind == "Cast" else two
+            if one.kind == "AttributeReference" and value.kind in {"Literal", "OuterReference"}:
                 found.add(one.id or 0)
     return frozenset(found)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from headwater import errors
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater.errors import NotDeterministic
-
-Severity = Literal["refuse", "warn", "allow"]
+    from headwater.policies import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ import rustworkx
 from headwater.errors import Cycle, NotPlanned, OrderMismatch, UnknownTable
 from headwater.names import near_hint, same_name
 from headwater.origin import Origin
+from headwater.plan.bundle import scan_unit_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -281,7 +282,7 @@ def _check_lineage(bundle: PlanBundle) -> None:
 
 
 def _scan_key(each: PlannedInput) -> str:
-    return f"scan::{each.name}::{'new' if each.version is None else each.version}"
+    return f"scan::{each.name}::new" if each.version is None else scan_unit_key(each.name, each.version)
 
 
 # --- columns -------------------------------------------------------------------------------------------

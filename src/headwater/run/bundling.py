@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,28 +17,34 @@ from headwater.digest import digest_of
 from headwater.errors import UnknownTable
 from headwater.functions import SEMANTIC_TYPE_KEY, find_function, tags_of
 from headwater.names import same_name
+from headwater.pipeline import EVERY_TABLE
 from headwater.plan import (
     Fingerprint,
     PlanBundle,
+    PlanFinding,
     PlannedColumn,
     PlannedFunction,
     PlannedInput,
     PlanText,
+    Unsteady,
     canonical_text,
+    check_determinism,
+    determinism_of,
     lineage_of,
     type_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from headwater.names import TablePin
     from headwater.pipeline import ProjectConfig, ViewSpec
-    from headwater.plan import PlanTree
+    from headwater.plan import Determinism, Finding, PlanTree
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RuntimeIdentity
 
 _PACKAGES = Path(__file__).parents[2]
+_V = TypeVar("_V")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +56,19 @@ class Bundling:
     functions_of: Callable[[ViewSpec], tuple[str, ...]]
     source_of: Callable[[str], PinnedSource | None]
     known: dict[str, PlannedInput] = field(default_factory=dict[str, PlannedInput])
+    _unsteady: dict[str, Unsteady] = field(default_factory=dict[str, Unsteady])
+    _keys: dict[str, tuple[tuple[str, ...], ...]] = field(
+        default_factory=dict[str, "tuple[tuple[str, ...], ...]"]
+    )
 
     def add(self, view: ViewSpec, tree: PlanTree, reads: Sequence[str]) -> PlanBundle:
-        """The bundle of a view whose inputs were all added before; it is an input of others from now on."""
+        """The bundle of a view whose inputs were all added before; it is an input of others from now on.
+
+        Raises:
+            NotDeterministic: the view has something that a rerun would not repeat.
+            PlanNotUnderstood: its lineage cannot be told.
+        """
+        found = self._determinism(view, tree)
         functions = self._functions(view)
         settings = self._settings()
         gates = self._gates(reads)
@@ -84,6 +101,8 @@ class Bundling:
             gates=gates,
             policy=policy,
             lineage=lineage_of(tree, view.name, view.origin),
+            findings=tuple(_finding(each) for each in found.findings),
+            approximate=found.unsteady.approximate,
             fingerprint=Fingerprint(
                 code=analysed.digest,
                 functions=digest_of({each.name: each.digest for each in functions}),
@@ -113,6 +132,29 @@ class Bundling:
         self.known[same_name(pin.name)] = PlannedInput(
             name=pin.name, kind="pin", identity=digest_of([pin.version, pin.digest]), version=pin.version
         )
+
+    def _determinism(self, view: ViewSpec, tree: PlanTree) -> Determinism:
+        said = self.config.determinism
+        found = determinism_of(
+            tree,
+            view.name,
+            settings={**said.get(EVERY_TABLE, {}), **said.get(same_name(view.name), {})},
+            keys=_by_name_in(tree, {**self._keys, **self.config.keys}),
+            functions=(*view.plan.pure, *self.own_functions),
+            upstream=_by_name_in(tree, self._unsteady),
+            sql=view.plan.sql,
+            origin=view.origin,
+        )
+        check_determinism(found.findings)
+        self._unsteady[same_name(view.name)] = found.unsteady
+        self._keys[same_name(view.name)] = found.keys
+        return found
+
+    @cached_property
+    def own_functions(self) -> tuple[str, ...]:
+        """The names of the catalogue's functions in Python, as plans have them."""
+        workers = (each.worker for each in self.identity.functions.definitions)
+        return tuple(sorted({str(getattr(each, "__name__", "")) for each in workers if each is not None}))
 
     def _input(self, name: str) -> PlannedInput:
         if same_name(name) in self.known:
@@ -149,6 +191,24 @@ class Bundling:
             if isinstance(gate, dict) and gate:
                 found[name] = gate
         return found
+
+
+def _by_name_in(tree: PlanTree, values: Mapping[str, _V]) -> dict[str, _V]:
+    """Values by the names that a tree has for its datasets; those are written in any case."""
+    names = {node.name or "" for node in tree.nodes() if node.is_boundary}
+    return {name: values[same_name(name)] for name in sorted(names) if same_name(name) in values}
+
+
+def _finding(found: Finding) -> PlanFinding:
+    return PlanFinding(
+        code=found.code,
+        rule=found.rule,
+        severity=found.severity,
+        detail=found.detail,
+        approximate=found.approximate,
+        arbitrary=found.arbitrary,
+        rows=found.rows,
+    )
 
 
 def file_of(view: ViewSpec, config: ProjectConfig) -> str:

@@ -1,0 +1,225 @@
+"""What changes a fingerprint and what does not; and that each difference has a name."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+import headwater
+from headwater.plan import PlanBundle, changes_between
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from headwater.runtime import SessionRuntime
+
+SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
+VIEWS = """
+import headwater
+from pyspark.sql import functions as F
+
+headwater.source("orders", path="lake/orders")
+headwater.source("rates", rows=[("EUR", 1), ("USD", 2)], schema="currency STRING, per_unit INT")
+
+def double(x: int) -> int:
+    return x * 2
+
+@headwater.view
+def paid(orders):
+    return orders.where(F.col("amount") > 10).select("id", "currency", "amount")
+
+@headwater.table
+def facts(paid, rates):
+    return paid.join(rates, "currency", "left").select("id", (F.col("amount") * F.col("per_unit")).alias("eur"))
+
+@headwater.table
+def listed(orders):
+    return orders.select("id", F.transform("tags", lambda tag: F.upper(tag)).alias("tags"))
+"""
+KEYED = "-- headwater: table\nSELECT stable_id_parts('o', id) AS key, count(*) AS n FROM facts GROUP BY ALL\n"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Path:
+    """A project that nobody has built; tests take a copy."""
+    folder = tmp_path_factory.mktemp("bundles") / "project"
+    (folder / "views").mkdir(parents=True)
+    (folder / "headwater.toml").write_text('[project]\nname = "small"\n')
+    (folder / "views" / "all.py").write_text(VIEWS)
+    (folder / "views" / "keyed.sql").write_text(KEYED)
+    with runtime.checkout() as session:
+        write_orders(session.spark, folder)
+        write_orders(session.spark, folder, amount="id * 2")
+        write_orders(session.spark, folder, amount="id * 3")
+    return folder
+
+
+def write_orders(spark: SparkSession, folder: Path, amount: str = "id", more: str = "'x' AS note") -> None:
+    rows = spark.range(30).selectExpr(
+        "id",
+        "if(id % 2 = 0, 'EUR', 'USD') AS currency",
+        f"{amount} AS amount",
+        "array('a', 'b') AS tags",
+        more,
+    )
+    place = str(folder / "lake" / "orders")
+    rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(place)
+
+
+def bundles(folder: Path, **settings: str) -> dict[str, PlanBundle]:
+    return dict(headwater.open(folder, settings={**SETTINGS, **settings}).plan(scans=False).bundles)
+
+
+@pytest.fixture(scope="module")
+def before(base: Path) -> dict[str, PlanBundle]:
+    return bundles(base)
+
+
+@pytest.fixture
+def copy(base: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(base, tmp_path / "project")
+
+
+# What is changed in the definitions, the view that changes, and the parts of its fingerprint that do.
+CHANGES = {
+    "a literal": ("> 10", "> 11", "paid", ("code",)),
+    "a join type": ('"left"', '"inner"', "facts", ("code",)),
+    "a column": ('"amount")\n\n@headwater.table\ndef facts', '"amount", "note")\n\n@headwater.table\ndef facts', "paid", ("code",)),
+    "a function": ("F.upper(tag)", "F.lower(tag)", "listed", ("code",)),
+    "rows in memory": ('("USD", 2)', '("USD", 3)', "facts", ("inputs",)),
+    "a write policy": ("@headwater.table\ndef listed", "@headwater.table(cluster_by=['id'])\ndef listed", "listed", ("policies",)),
+    "a pinned version": ('path="lake/orders"', 'path="lake/orders", version=1', "listed", ("inputs",)),
+    "a gate": (
+        'path="lake/orders"',
+        'path="lake/orders", gate=headwater.delta.FeatureGate(min_reader_version=1)',
+        "listed",
+        ("policies", "inputs"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_means_something_else_has_another_fingerprint(
+    name: str, copy: Path, before: dict[str, PlanBundle]
+) -> None:
+    old, new, view, parts = CHANGES[name]
+    assert old in VIEWS
+    (copy / "views" / "all.py").write_text(VIEWS.replace(old, new))
+    after = bundles(copy)
+    assert after[view].fingerprint.differing(before[view].fingerprint) == parts
+    assert after[view].fingerprint.digest != before[view].fingerprint.digest
+    assert changes_between(before[view], after[view])
+
+
+def test_a_python_functions_body_is_a_part_of_its_own(copy: Path) -> None:
+    used = VIEWS + (
+        "\n@headwater.table\ndef doubled(orders):\n"
+        "    return orders.select(F.udf(double, 'bigint')('id').alias('id'))\n"
+    )
+    (copy / "headwater.toml").write_text(
+        '[project]\nname = "small"\n\n[determinism]\npython-function = "allow"\n'
+    )
+    (copy / "views" / "all.py").write_text(used)
+    first = bundles(copy)["doubled"]
+    (copy / "views" / "all.py").write_text(used.replace("x * 2", "x * 3"))
+    second = bundles(copy)["doubled"]
+    assert second.fingerprint.differing(first.fingerprint) == ("functions",)
+    assert {each.kind for each in changes_between(first, second)} == {"function"}
+
+
+def test_a_setting_that_results_depend_on_changes_every_view(
+    base: Path, before: dict[str, PlanBundle]
+) -> None:
+    after = bundles(base, **{"spark.sql.mapKeyDedupPolicy": "LAST_WIN"})
+    for name, bundle in after.items():
+        assert bundle.fingerprint.differing(before[name].fingerprint)[0] == "settings"
+    (change,) = [each for each in changes_between(before["paid"], after["paid"]) if each.kind == "setting"]
+    assert (change.name, change.before, change.after) == (
+        "spark.sql.session.timeZone",
+        "UTC",
+        "Europe/Vienna",
+    )
+    assert change.words == "setting 'spark.sql.session.timeZone' was UTC, is Europe/Vienna"
+
+
+SAME = {
+    "another name for a lambda's variable": ("lambda tag: F.upper(tag)", "lambda one: F.upper(one)"),
+    "lines that moved": ("import headwater\n", "import headwater\n\n\n# moved\n"),
+    "views in another order": (
+        '@headwater.table\ndef listed(orders):\n    return orders.select("id", F.transform("tags", '
+        'lambda tag: F.upper(tag)).alias("tags"))\n',
+        "",
+    ),
+    "an alias of a relation": ("paid.join(rates,", 'paid.alias("p").join(rates.alias("r"),'),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_means_the_same_keeps_its_fingerprint(
+    name: str, copy: Path, before: dict[str, PlanBundle]
+) -> None:
+    old, new = SAME[name]
+    assert old in VIEWS
+    text = VIEWS.replace(old, new)
+    if not new:
+        text = text.replace("@headwater.view\ndef paid", f"{old}\n@headwater.view\ndef paid")
+    (copy / "views" / "all.py").write_text(text)
+    after = bundles(copy)
+    assert {key: each.fingerprint for key, each in after.items()} == {
+        key: each.fingerprint for key, each in before.items()
+    }
+    assert all(changes_between(before[key], after[key]) == () for key in after)
+
+
+def test_a_comment_changes_bytes_and_nothing_else(copy: Path, before: dict[str, PlanBundle]) -> None:
+    (copy / "views" / "keyed.sql").write_text(KEYED + "-- said to people\n")
+    after = bundles(copy)["keyed"]
+    assert after.plan_digest != before["keyed"].plan_digest
+    assert after.fingerprint == before["keyed"].fingerprint
+
+
+def test_columns_that_nobody_reads_and_their_order_do_not_matter(
+    copy: Path, before: dict[str, PlanBundle], runtime: SessionRuntime
+) -> None:
+    with runtime.checkout() as session:
+        write_orders(session.spark, copy, more="1 AS extra")
+        place = str(copy / "lake" / "orders")
+        turned = (
+            session.spark.read.format("delta").load(place).select("tags", "extra", "amount", "currency", "id")
+        )
+        turned.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(place)
+    after = bundles(copy)
+    for name, bundle in after.items():
+        assert bundle.fingerprint.code == before[name].fingerprint.code, name
+    assert after["paid"].fingerprint.differing(before["paid"].fingerprint) == ("inputs",)
+    (change,) = changes_between(before["paid"], after["paid"])
+    assert (change.kind, change.name) == ("input", "orders")
+    assert change.before.startswith("version 2 (")
+    assert change.after.startswith("version 4 (")
+
+
+def test_a_bundle_has_every_field_and_survives_both_forms(before: dict[str, PlanBundle]) -> None:
+    bundle = before["facts"]
+    for form in (msgspec.json, msgspec.msgpack):
+        assert form.decode(form.encode(bundle), type=PlanBundle) == bundle
+    assert [(each.name, each.kind) for each in bundle.inputs] == [("paid", "view"), ("rates", "pin")]
+    assert [(each.name, each.type) for each in bundle.columns] == [("id", "long"), ("eur", "long")]
+    assert bundle.required == {"paid": ("amount", "currency", "id"), "rates": ("currency", "per_unit")}
+    assert (bundle.file, bundle.language, bundle.stored) == ("views/all.py", "python", True)
+    assert bundle.key == f"view::facts::{bundle.fingerprint.digest}"
+    assert [each.name for each in before["keyed"].functions] == ["stable_id_parts"]
+    assert before["keyed"].tags == ("hash", "id")
+    assert bundle.dot.startswith('digraph "facts" {')
+    assert before["keyed"].inputs[0].kind == "slot"
+
+
+def test_the_analysed_plans_are_those_on_record(before: dict[str, PlanBundle], snapshot: object) -> None:
+    """The same text in every process and on every machine."""
+    assert "\n".join(f"{name}\n{before[name].analysed.text}" for name in sorted(before)) == snapshot
+    codes = {name: bundle.fingerprint.code for name, bundle in sorted(before.items())}
+    assert codes == snapshot
