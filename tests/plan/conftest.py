@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DateType, Intege
 from headwater.plan import analysed_tree, lineage_of, rehydrate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Generator, Iterable, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -92,15 +93,14 @@ class Claims:
     parts: dict[str, Claims] = field(default_factory=dict[str, "Claims"])
 
     @classmethod
-    def of(cls, paths: Iterable[ColumnPath], dataset: str) -> Claims:
-        """The claims on a dataset's columns."""
+    def of(cls, paths: Iterable[ColumnPath]) -> Claims:
+        """The claims on one dataset's columns."""
         top = cls()
         for path in paths:
-            if path.dataset == dataset:
-                here = top
-                for part in path.parts:
-                    here = here.parts.setdefault(part, cls())
-                here.is_whole |= path.whole
+            here = top
+            for part in path.parts:
+                here = here.parts.setdefault(part, cls())
+            here.is_whole |= path.whole
         return top
 
 
@@ -135,19 +135,10 @@ def _changed(value: Any, kind: DataType, claims: Claims | None, seed: str) -> An
             return _any_value(kind, seed, nullable=False)
 
 
-def _rows_changed(table: str, schema: StructType, claims: Claims) -> list[dict[str, Any]]:
-    return [
-        {
-            each.name: _changed(
-                row[each.name],
-                each.dataType,
-                claims.parts.get(each.name),
-                f"other {table}.{each.name}#{place}",
-            )
-            for each in schema
-        }
-        for place, row in enumerate(_base_rows(table, schema))
-    ]
+def _rows_changed(
+    rows: list[dict[str, Any]], schema: StructType, claims: Claims, table: str
+) -> list[dict[str, Any]]:
+    return [_changed(row, schema, claims, f"other {table}#{place}") for place, row in enumerate(rows)]
 
 
 def _base_rows(table: str, schema: StructType) -> list[dict[str, Any]]:
@@ -170,18 +161,18 @@ class Tables:
 
     session: RunSession
     schemas: dict[str, StructType]
-    base: dict[str, DataFrame] = field(default_factory=dict[str, "DataFrame"])
+    known: dict[tuple[str, frozenset[ColumnPath] | None], DataFrame] = field(default_factory=dict[Any, Any])
 
-    def show(self, changed: Mapping[str, list[dict[str, Any]]]) -> None:
-        """Registers tables with other rows."""
-        for table, rows in changed.items():
-            self._frame(rows, self.schemas[table]).createOrReplaceTempView(table)
-
-    def show_as_they_are(self, tables: Iterable[str] = TABLES) -> None:
+    def show(self, tables: Iterable[str] = TABLES, kept: frozenset[ColumnPath] | None = None) -> None:
+        """Registers tables: as they are, or with everything changed but some columns."""
         for table in tables:
-            if table not in self.base:
-                self.base[table] = self._frame(_base_rows(table, self.schemas[table]), self.schemas[table])
-            self.base[table].createOrReplaceTempView(table)
+            mine = None if kept is None else frozenset(each for each in kept if each.dataset == table)
+            if (table, mine) not in self.known:
+                rows = _base_rows(table, self.schemas[table])
+                if mine is not None:
+                    rows = _rows_changed(rows, self.schemas[table], Claims.of(mine), table)
+                self.known[table, mine] = self._frame(rows, self.schemas[table])
+            self.known[table, mine].createOrReplaceTempView(table)
 
     def _frame(self, rows: list[dict[str, Any]], schema: StructType) -> DataFrame:
         listed = [
@@ -218,44 +209,47 @@ class Tables:
 
     def check(self, sql: str, lineage: ViewLineage | None = None) -> None:
         """Fails if something matters to a column, or to the number of rows, that is not claimed for it."""
-        before = self._rows(sql)
-        assert before, "a query that finds nothing proves nothing"
         lineage = lineage or self.lineage(sql)
-        rows = {path for path, _ in lineage.rows}
-        claims = [rows | {path for path, _ in column.dependences} for column in lineage.columns]
-        distinct = {frozenset(each) for each in (rows, *claims, rows.union(*claims))}
+        rows = frozenset(path for path, _ in lineage.rows)
+        claims = [rows.union(path for path, _ in column.dependences) for column in lineage.columns]
+        sets = sorted({rows, *claims, rows.union(*claims)}, key=sorted)
+        before, *others = self._rows_with(sql, lineage.datasets, [None, *sets])
+        assert before, "a query that finds nothing proves nothing"
+        for kept, after in zip(sets, others, strict=True):
+            places = [place for place, each in enumerate(claims) if each <= kept]
+            gone = _counted(before, places) - _counted(after, places)
+            names = [lineage.columns[place].name for place in places]
+            claimed = [f"{path.dataset}.{path.column}" for path in sorted(kept)]
+            assert not gone, f"{names} changed, though {claimed} did not: {gone.most_common(3)} are gone"
+            assert len(before) == len(after), f"{claimed} did not change, but the number of rows did"
+
+    def _rows_with(
+        self, sql: str, tables: Iterable[str], sets: Sequence[frozenset[ColumnPath] | None]
+    ) -> list[list[list[Any]]]:
+        """The rows of a query for each set of columns that stay as they are, all found by one job."""
+        frames: list[DataFrame] = []
         try:
-            for kept in sorted(distinct, key=sorted):
-                self._show_only(kept, lineage.datasets)
-                after = self._rows(sql)
-                places = [place for place, each in enumerate(claims) if each <= kept]
-                gone = _counted(before, places) - _counted(after, places)
-                names = [lineage.columns[place].name for place in places]
-                claimed = [f"{path.dataset}.{path.column}" for path in sorted(kept)]
-                assert not gone, f"{names} changed, though {claimed} did not: {gone.most_common(3)} are gone"
-                assert len(before) == len(after), f"{claimed} did not change, but the number of rows did"
+            for number, kept in enumerate(sets):
+                self.show(tables, kept)
+                frames.append(self.session.spark.sql(sql).selectExpr(f"{number} AS number", "*"))
         finally:
-            self.show_as_they_are(lineage.datasets)
-
-    def _rows(self, sql: str) -> list[list[Any]]:
-        return [list(row) for row in self.session.spark.sql(sql).collect()]
-
-    def _show_only(self, kept: Iterable[ColumnPath], tables: Iterable[str]) -> None:
-        """Changes everything but some columns."""
-        claims = {table: Claims.of(kept, table) for table in tables}
-        self.show({table: _rows_changed(table, self.schemas[table], claims[table]) for table in tables})
+            self.show(tables)
+        found: list[list[list[Any]]] = [[] for _ in sets]
+        for number, *row in reduce(lambda one, two: one.union(two), frames).collect():
+            found[number].append(row)
+        return found
 
     def changes_with(self, sql: str, path: ColumnPath) -> bool:
         """Whether a query's rows change with one column, or one field of it."""
-        before = _counted(self._rows(sql), None)
         schema = self.schemas[path.dataset]
         base = _base_rows(path.dataset, schema)
         other = [_with(row, path.parts, schema, f"one#{place}") for place, row in enumerate(base)]
+        self._frame(other, schema).createOrReplaceTempView(path.dataset)
         try:
-            self.show({path.dataset: other})
-            return _counted(self._rows(sql), None) != before
+            after = self.session.spark.sql(sql).collect()
         finally:
-            self.show_as_they_are([path.dataset])
+            self.show([path.dataset])
+        return _counted(after, None) != _counted(self.session.spark.sql(sql).collect(), None)
 
 
 def _words(dependence: Dependence) -> str:
@@ -263,7 +257,7 @@ def _words(dependence: Dependence) -> str:
     return f"{kind} {'' if is_whole else 'presence of '}{dataset}.{'.'.join(parts)}"
 
 
-def _counted(rows: list[list[Any]], places: list[int] | None) -> Counter[str]:
+def _counted(rows: Sequence[Sequence[Any]], places: list[int] | None) -> Counter[str]:
     return Counter(_plain(row if places is None else [row[place] for place in places]) for row in rows)
 
 
@@ -295,5 +289,5 @@ def tables(runtime: SessionRuntime) -> Generator[Tables]:
             session.spark.conf.set(key, value)
         schemas = {name: cast("StructType", StructType.fromDDL(text)) for name, text in TABLES.items()}
         found = Tables(session, schemas)
-        found.show_as_they_are()
+        found.show()
         yield found

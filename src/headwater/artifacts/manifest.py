@@ -12,6 +12,7 @@ import msgspec
 from headwater.artifacts.records import RegistrationRecord, write_whole
 from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: TC001  the same
 from headwater.errors import ManifestUnreadable
+from headwater.plan import StatisticsDecision  # noqa: TC001  the same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,6 +128,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     registrations: tuple[RegistrationRecord, ...] = ()
     mutations: tuple[MutationRecord, ...] = ()
     violations: tuple[ViolationRecord, ...] = ()
+    statistics: tuple[StatisticsDecision, ...] = ()
     schemas: tuple[SchemaRecord, ...] = ()
     sql: tuple[SqlRecord, ...] = ()
     error: str | None = None

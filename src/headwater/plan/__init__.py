@@ -11,6 +11,8 @@ ScanUnit, scan_unit_key               what is read of one table
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
 PlanFinding                           the same, as a bundle has it
 RULES                                 all kinds of it
+semantics_of, SemanticTypes           what columns stand for, and that nothing is mixed up: SemanticCheck
+statistics_of, StatisticsDecision     of which columns files keep minimum and maximum
 changes_between, PlanChange           why two plans of a view differ
 lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
@@ -22,6 +24,7 @@ lineage_dot, top_column               columns for Graphviz; the column that a pa
 inspect_query, analyse_query          a query that only reads, or a refusal: InspectedQuery
 """
 
+from headwater.plan.agreement import SemanticCheck, SemanticTypes
 from headwater.plan.bundle import (
     OperatorMetrics,
     PlanBundle,
@@ -50,6 +53,8 @@ from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
 from headwater.plan.rules import RULES
+from headwater.plan.semantics import semantics_of
+from headwater.plan.statistics import StatisticsDecision, statistics_of
 from headwater.plan.taskgraph import TaskGraph, lineage_dot, order_of, task_graph, top_column
 from headwater.plan.tree import PlanTree
 
@@ -70,6 +75,9 @@ __all__ = [
     "PlannedFunction",
     "PlannedInput",
     "ScanUnit",
+    "SemanticCheck",
+    "SemanticTypes",
+    "StatisticsDecision",
     "TaskGraph",
     "Unsteady",
     "ViewLineage",
@@ -94,6 +102,8 @@ __all__ = [
     "rehydrate",
     "run_metrics",
     "scan_unit_key",
+    "semantics_of",
+    "statistics_of",
     "task_graph",
     "top_column",
     "type_text",

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from headwater.digest import digest_of
+from headwater.plan.agreement import SemanticCheck  # noqa: TC001  msgspec reads the annotations
 from headwater.plan.canonical import dot_of
 from headwater.plan.fingerprint import Fingerprint  # noqa: TC001  msgspec reads the annotations
 from headwater.plan.lineage import ViewLineage  # noqa: TC001  the same
@@ -127,6 +128,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             all functions of the session.
         inputs: What it reads; `gates` are what it asks of the protocol of each.
         policy: How its table is written, as far as that is not the default.
+        semantics: What was seen about the meaning of columns.
         lineage: Which columns depend on which.
         scans: What is read of each pinned table, once that was asked for.
         findings: What may not repeat; `approximate` are the columns that are compared with a tolerance, be it
@@ -153,6 +155,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     inputs: tuple[PlannedInput, ...]
     gates: dict[str, dict[str, Any]]
     policy: dict[str, Any]
+    semantics: tuple[SemanticCheck, ...] = ()
     lineage: ViewLineage
     scans: tuple[ScanUnit, ...] = ()
     findings: tuple[PlanFinding, ...] = ()

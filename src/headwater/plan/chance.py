@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from headwater.plan.tree import Node, nodes_below
+
+if TYPE_CHECKING:
+    from headwater.plan.tree import SparkType
 
 # --- expressions ---------------------------------------------------------------------------------------
 
@@ -130,6 +134,8 @@ AGGREGATES = MappingProxyType(
 # What averages of these come to is exact: no table has rows enough for a sum past 2^53, where doubles end.
 _SHORT_INTEGERS = frozenset({"byte", "short"})
 _FLOATING = re.compile(r"\b(?:float|double)\b")
+# Texts that compare equal and are not the same; inside of structs a collation stands in metadata.
+_COLLATED = re.compile(r"collate (?!UTF8_BINARY\b)|__COLLATIONS")
 
 # Functions of an array that are the same for every order of its elements; array_sort if by its own order.
 _BLIND_TO_ORDER = frozenset(
@@ -215,6 +221,11 @@ def text_reads_clock(sql: str) -> bool:
     The rows of VALUES are worked out by the parser, so that only the text tells.
     """
     return bool(_TYPED.search(_TEXT_OR_COMMENT.sub(lambda match: match[1] or " ", sql)))
+
+
+def is_collated(kind: SparkType | None) -> bool:
+    """Whether values of a type can compare equal and be different texts."""
+    return bool(_COLLATED.search(str(kind)))
 
 
 def is_random_cipher(node: Node) -> bool:

@@ -81,7 +81,7 @@ class Determinism:
         view: The view's name.
         findings: What was found, sorted by code.
         unsteady: What of the view can come out otherwise, be it by its own doing or by its inputs'.
-        keys: Columns of the view that are surely unique together.
+        keys: Columns of the view that are surely unique together; none of them means at most one row.
     """
 
     view: str
@@ -117,7 +117,7 @@ def determinism_of(
         tree: The view's analysed tree; registered views are its leaves.
         view: The view's name.
         settings: What happens to findings of a rule, by the rule's name; otherwise the rule's default holds.
-        keys: Columns of datasets that are declared to be unique together, by the dataset's name.
+        keys: Columns of datasets that are unique together, by the dataset's name; none of them: one row.
         functions: The names of functions in other languages that are declared to depend on arguments alone.
         upstream: What of the datasets that the view reads can come out otherwise.
         sql: The SQL texts that the view is made of; VALUES hide what stood there from the tree.

@@ -23,7 +23,7 @@ _ONE_ROW: frozenset[Key] = frozenset({frozenset()})
 # More keys than this are not followed; the shortest stay.
 _MOST = 16
 # Values of these types can compare equal and be different: zero and minus zero, texts with a collation.
-_LOOSE = re.compile(r"float|double|collate")
+_LOOSE = re.compile(r"float|double|collate|__COLLATIONS")
 _SAME_ROWS = frozenset(
     {"SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions"}
     | {"LocalLimit", "Offset", "Tail", "CollectMetrics", "Sort", "View", "CTERelationDef"}
@@ -129,7 +129,7 @@ class Keys:
         by_dataset = {same_name(name): keys for name, keys in self.declared.items()}
         for columns in by_dataset.get(same_name(node.name or ""), ()):
             ids = [named.get(same_name(each)) for each in columns]
-            if ids and None not in ids:
+            if None not in ids:
                 yield frozenset(each for each in ids if each is not None)
 
     def _grouped(self, node: Node) -> Iterator[Key]:

@@ -18,6 +18,7 @@ from headwater.plan.chance import (
     ORDER_KEPT,
     PLANS,
     forgets_order,
+    is_collated,
     is_random_cipher,
     name_of,
     reads_clock,
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 _NO_COLUMNS: Key = frozenset()
 # Columns that Spark adds to what it reads from files.
 _OF_FILES = frozenset({"__file_source_metadata_col", "__metadata_col"})
+# Operators that make one row of those that agree.
+_MERGES = frozenset(
+    {"Aggregate", "Distinct", "Deduplicate", "DeduplicateWithinWatermark", "Intersect", "Except"}
+)
 # Operators below which only the number of rows matters, if only it matters above.
 _COUNTED_ALIKE = LIMITS | {"Project", "SubqueryAlias", "Sort"}
 
@@ -86,8 +91,8 @@ class Search:
             self._limit(node, is_counted=is_counted)
         elif node.kind in FUNCTION_PLANS:
             self._function_plan(node)
-        elif node.kind in {"Deduplicate", "DeduplicateWithinWatermark"}:
-            self._deduplicate(node)
+        elif node.kind in _MERGES:
+            self._merge(node)
         if node.kind not in FUNCTION_PLANS and node.kind != "CollectMetrics":
             place = self._place(node)
             for each in expressions_in(node):
@@ -146,11 +151,25 @@ class Search:
             node = below
         return node, needed
 
-    def _deduplicate(self, node: Node) -> None:
-        columns = plain_columns(node.nodes("keys"))
-        if not self.keys.is_settled(node.plan("child"), columns):
-            words = f"drops duplicates by {self._named(columns)}, and any of the rows that agree may stay"
-            self._add("tie", words, node)
+    def _merge(self, node: Node) -> None:
+        """Rows that agree become one, and differ in other columns or, by a collation, in the same."""
+        known = self.tree.attributes
+        if node.kind == "Aggregate":
+            types = [each.type for each in node.nodes("groupingExpressions")]
+        elif node.kind.startswith("Deduplicate"):
+            columns = plain_columns(node.nodes("keys"))
+            types = [known[each].type for each in columns]
+            is_one_row = self.keys.is_one_row(node.plan("child"), columns)
+            if not is_one_row and not columns >= set(node.output):
+                words = f"drops duplicates by {self._named(columns)}, and any of the rows that agree may stay"
+                self._add("tie", words, node)
+                return
+        else:
+            types = [known[each].type for each in node.output]
+        if any(map(is_collated, types)):
+            self._add(
+                "tie", "makes one of texts that a collation holds equal, and any of them may stay", node
+            )
 
     def _function_plan(self, node: Node) -> None:
         function = next((each for each in expressions_in(node) if each.kind in FUNCTIONS), None)
@@ -205,21 +224,28 @@ class Search:
         nature = _nature(function)
         words = f"uses {self._called(function)}"
         if nature == "float":
-            self._add("float-aggregate", f"{words} over floating-point numbers", node)
+            self._add("float-aggregate", f"{words} in floating point", node)
         elif nature == "sketch":
             self._add("sketch", f"{words}, an estimate", node)
         elif nature == "extreme":
             value = columns_used([function.plan("valueExpr")])
             order = common | plain_columns([function.plan("orderingExpr")])
-            if not value <= order and not (relation and self.keys.is_settled(relation, order)):
+            if not self._follows(value, order) and not (relation and self.keys.is_settled(relation, order)):
                 self._add("tie", f"{words}, whose order leaves ties", node)
         elif nature == "listed":
             self._listed(node, function, place)
+        elif function.kind in {"Min", "Max"} and is_collated(function.type):
+            self._add("tie", f"{words} of texts that a collation holds equal", node)
         elif nature != "steady":
             value = columns_used([function.plan("child")]) if nature == "one" else None
             is_sorted = nature == "list" and (place.is_blind or self._is_sorted_above(place.column))
-            if not is_sorted and not (value is not None and value <= common):
+            if not is_sorted and not (value is not None and self._follows(value, common)):
                 self._add("unordered-collection", f"{words} of rows that have no order", node)
+
+    def _follows(self, wanted: Key, columns: Key) -> bool:
+        """Whether rows that agree in `columns` have the same in all that are `wanted`."""
+        known = self.tree.attributes
+        return wanted <= columns and not any(is_collated(known[each].type) for each in wanted)
 
     def _is_sorted_above(self, column: int | None) -> bool:
         """Whether a column goes into functions alone to which the order of its elements is nothing."""
@@ -240,7 +266,7 @@ class Search:
         words = f"uses {self._called(function)}"
         if not function.nodes("orderExpressions"):
             self._add("unordered-collection", f"{words} of rows that have no order", node)
-        elif not columns_used([function.plan("child")]) <= order and not (
+        elif not self._follows(columns_used([function.plan("child")]), order) and not (
             place.relation and self.keys.is_settled(place.relation, order)
         ):
             self._add("tie", f"{words}, whose order leaves ties", node)
@@ -256,7 +282,7 @@ class Search:
         nature = _nature(function)
         words = f"uses {self._called(function)} over a window"
         if nature == "float":
-            self._add("float-aggregate", f"{words}, of floating-point numbers", node)
+            self._add("float-aggregate", f"{words}, in floating point", node)
         elif nature == "sketch":
             self._add("sketch", f"{words}, an estimate", node)
         is_placed = nature in {"one", "list", "listed", "extreme", "place", "unknown"}

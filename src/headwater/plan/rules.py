@@ -171,7 +171,8 @@ RULES: tuple[Rule, ...] = (
         "the partition or group, has a key of the relation in it, or all of its columns. This goes for "
         "`row_number`, `lag`, `lead`, `ntile`, `nth_value`, `first_value` and `last_value`, for frames of "
         "ROWS, for `max_by` and `min_by`, for ORDER BY with LIMIT, for `dropDuplicates` by some columns. "
-        "`rank`, `dense_rank`, `percent_rank`, `cume_dist` and frames of RANGE treat ties alike.",
+        "Texts that a collation holds equal tie in GROUP BY, DISTINCT, `min` and `max`. `rank`, "
+        "`dense_rank`, `percent_rank`, `cume_dist` and frames of RANGE treat ties alike.",
         example="SELECT order_id, row_number() OVER (PARTITION BY customer_id ORDER BY placed_at) AS n "
         "FROM orders",
         remedy="SELECT order_id, row_number() OVER (PARTITION BY customer_id ORDER BY placed_at, order_id) "
@@ -193,8 +194,8 @@ RULES: tuple[Rule, ...] = (
         error=errors.SketchUsed,
         default="warn",
         why="`approx_percentile`, `approx_top_k`, `histogram_numeric`, and sketches of the kinds hll, kll, "
-        "theta and tuple keep a part of what they have seen, and which part can depend on the order of rows. "
-        "`approx_count_distinct`, `count_min_sketch` and bitmaps do not.",
+        "theta and tuple keep a part of what they have seen, and which part can depend on the order of "
+        "rows. `approx_count_distinct`, `count_min_sketch` and bitmaps do not.",
         example="SELECT approx_percentile(order_id, 0.5, 4) AS middle FROM orders",
         remedy="SELECT percentile(order_id, 0.5) AS middle FROM orders",
     ),

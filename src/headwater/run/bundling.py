@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from headwater.digest import digest_of
 from headwater.errors import UnknownTable
-from headwater.functions import SEMANTIC_TYPE_KEY, find_function, tags_of
+from headwater.functions import find_function, tags_of
 from headwater.names import same_name
 from headwater.pipeline import EVERY_TABLE
 from headwater.plan import (
@@ -31,6 +31,7 @@ from headwater.plan import (
     check_determinism,
     determinism_of,
     lineage_of,
+    semantics_of,
     type_text,
 )
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from headwater.names import TablePin
     from headwater.pipeline import ProjectConfig, ViewSpec
-    from headwater.plan import Determinism, Finding, PlanTree
+    from headwater.plan import Determinism, Finding, PlanTree, SemanticTypes
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RuntimeIdentity
 
@@ -56,6 +57,7 @@ class Bundling:
     functions_of: Callable[[ViewSpec], tuple[str, ...]]
     source_of: Callable[[str], PinnedSource | None]
     known: dict[str, PlannedInput] = field(default_factory=dict[str, PlannedInput])
+    _meanings: dict[str, dict[str, str]] = field(default_factory=dict[str, "dict[str, str]"])
     _unsteady: dict[str, Unsteady] = field(default_factory=dict[str, Unsteady])
     _keys: dict[str, tuple[tuple[str, ...], ...]] = field(
         default_factory=dict[str, "tuple[tuple[str, ...], ...]"]
@@ -66,9 +68,11 @@ class Bundling:
 
         Raises:
             NotDeterministic: the view has something that a rerun would not repeat.
+            SemanticMismatch: it mixes up columns that stand for different things.
             PlanNotUnderstood: its lineage cannot be told.
         """
         found = self._determinism(view, tree)
+        semantics = self._semantics(view, tree)
         functions = self._functions(view)
         settings = self._settings()
         gates = self._gates(reads)
@@ -89,7 +93,7 @@ class Bundling:
                 PlannedColumn(
                     name=each.name,
                     type=type_text(each.type),
-                    semantic_type=each.metadata.get(SEMANTIC_TYPE_KEY),
+                    semantic_type=semantics.by_column.get(each.name),
                 )
                 for each in tree.columns
             ),
@@ -100,6 +104,7 @@ class Bundling:
             inputs=inputs,
             gates=gates,
             policy=policy,
+            semantics=semantics.validations,
             lineage=lineage_of(tree, view.name, view.origin),
             findings=tuple(_finding(each) for each in found.findings),
             approximate=found.unsteady.approximate,
@@ -148,6 +153,12 @@ class Bundling:
         check_determinism(found.findings)
         self._unsteady[same_name(view.name)] = found.unsteady
         self._keys[same_name(view.name)] = found.keys
+        return found
+
+    def _semantics(self, view: ViewSpec, tree: PlanTree) -> SemanticTypes:
+        declared = _by_name_in(tree, self._meanings)
+        found = semantics_of(tree, view.name, view.origin, declared, dict(view.policy.semantic_types))
+        self._meanings[same_name(view.name)] = dict(found.by_column)
         return found
 
     @cached_property

@@ -33,6 +33,7 @@ from headwater.plan import (
     order_of,
     plan_error,
     rehydrate,
+    statistics_of,
 )
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors, local_path_of
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from headwater.functions import FunctionSnapshot
     from headwater.origin import Origin
     from headwater.pipeline import SourceSpec, ViewSpec
-    from headwater.plan import PlanBundle, PlanTree
+    from headwater.plan import PlanBundle, StatisticsDecision
     from headwater.policies import WritePolicy
     from headwater.run.bundling import Bundling
     from headwater.run.pins import PinnedSource
@@ -54,12 +55,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """All names of a pipeline in the order in which they can be made, what each reads, sources and plans."""
+    """All names of a pipeline in the order in which they can be made, what each reads, sources and plans.
+
+    `statistics` say of which columns the files of each stored table keep minimum and maximum.
+    """
 
     order: tuple[str, ...]
     reads: Mapping[str, tuple[str, ...]]
     registrations: tuple[Registration, ...] = ()
     bundles: Mapping[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
+    statistics: tuple[StatisticsDecision, ...] = ()
 
 
 def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled: FunctionSnapshot) -> None:
@@ -93,14 +98,22 @@ def compile_views(
     order = order_of(everything, origins)
     registered: list[Registration] = []
     bundles: dict[str, PlanBundle] = {}
+    schemas: dict[str, StructType] = {}
     for name in order:
         if name not in pinned:
-            tree = _plan_view(session, by_name[name], everything[name])
-            if bundling is not None:
-                bundles[name] = bundling.add(by_name[name], tree, everything[name])
+            schemas[name], bundle = _plan_view(session, by_name[name], everything[name], bundling)
+            bundles |= {name: bundle} if bundle else {}
         elif (done := register_source(session, pinned[name])) is not None:
             registered.append(done)
-    return Compiled(order=order, reads=everything, registrations=tuple(registered), bundles=bundles)
+    return Compiled(
+        order=order,
+        reads=everything,
+        registrations=tuple(registered),
+        bundles=bundles,
+        statistics=statistics_of(
+            bundles.values(), {name: view.policy for name, view in by_name.items()}, schemas
+        ),
+    )
 
 
 def register_source(session: RunSession, source: PinnedSource) -> Registration | None:
@@ -147,12 +160,15 @@ def rehydrate_view(session: RunSession, view: ViewSpec) -> DataFrame:
     return rehydrate(session, view.plan.executable, view.name, view.origin)
 
 
-def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -> PlanTree:
+def _plan_view(
+    session: RunSession, view: ViewSpec, promised: tuple[str, ...], bundling: Bundling | None
+) -> tuple[StructType, PlanBundle | None]:
     frame = rehydrate_view(session, view)
     tree = analysed_tree(frame)
     found = names_in_analysed(tree, view.name, view.origin)
     if {same_name(name) for name in found} != {same_name(name) for name in promised}:
         raise OrderMismatch(view=view.name, promised=promised, found=found, origin=view.origin)
+    bundle = bundling.add(view, tree, promised) if bundling else None
     if view.stored:
         try:
             _register_planned(session, view.name, frame, view.origin, view.policy)
@@ -161,7 +177,7 @@ def _plan_view(session: RunSession, view: ViewSpec, promised: tuple[str, ...]) -
     else:
         with engine_errors(view.origin):
             frame.createOrReplaceTempView(view.name)
-    return tree
+    return frame.schema, bundle
 
 
 def _register_planned(

@@ -70,6 +70,7 @@ def _make(run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) 
         run_id=run.run_id,
         new_token=run.clock.new_token,
         retain=lambda name: run.request.config.upkeep_of(name).retain_hours,
+        hot={each.dataset_name: each.stats_columns for each in compiled.statistics},
         registrations={each.table.name: each for each in compiled.registrations},
     )
     request = MakingRequest(
@@ -97,6 +98,7 @@ def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Man
         pipeline=pipeline,
         sources=sources,
         reads=compiled.reads,
+        statistics=compiled.statistics,
         tables=made.tables,
         registrations=made.registrations,
         rows_checked=made.rows_checked,

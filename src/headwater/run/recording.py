@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headwater.delta import Receipt, Registration
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
+    from headwater.plan import StatisticsDecision
     from headwater.run.pins import PinnedSource
     from headwater.run.schemas import RecordedSchemas
     from headwater.runtime import RuntimeIdentity
@@ -43,6 +44,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
     pipeline: Pipeline,
     sources: Sequence[PinnedSource],
     reads: Mapping[str, tuple[str, ...]],
+    statistics: tuple[StatisticsDecision, ...],
     tables: Sequence[TableRecord],
     registrations: Mapping[str, Registration],
     rows_checked: Mapping[str, int],
@@ -77,6 +79,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         ),
         mutations=tuple(sorted(map(mutation_record, receipts), key=lambda each: (each.table, each.version))),
         violations=_violations(tables, error),
+        statistics=statistics,
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
         error=str(error) if error else None,

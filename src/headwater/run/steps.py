@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 
 from headwater.artifacts import Manifest, last_manifest
 from headwater.clock import Clock, new_run_id
-from headwater.errors import ManifestUnreadable
-from headwater.pipeline import Pipeline, ProjectConfig, SourceSpec, build_pipeline, open_definitions
+from headwater.errors import ManifestUnreadable, UnknownSetting
+from headwater.names import near_hint, same_name
+from headwater.pipeline import (
+    EVERY_TABLE,
+    Pipeline,
+    ProjectConfig,
+    SourceSpec,
+    build_pipeline,
+    open_definitions,
+)
+from headwater.plan import RULES
 from headwater.run.bundling import Bundling
 from headwater.run.changes import first_change
 from headwater.run.compile import Compiled, check_enabled, compile_views
@@ -21,6 +30,8 @@ from headwater.run.schemas import RecordedSchemas
 from headwater.runtime import RuntimeIdentity, identity_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headwater.delta import LatestVersions
     from headwater.run.sessions import LazySession
     from headwater.run.warehouse import Warehouse
@@ -126,7 +137,12 @@ def plan_views(run: Run, pipeline: Pipeline, sources: list[PinnedSource], bundli
 
 
 def bundling_of(run: Run, pipeline: Pipeline) -> Bundling:
-    """What the bundles of this run have in common."""
+    """What the bundles of this run have in common.
+
+    Raises:
+        UnknownSetting: headwater.toml says something of a rule, or of a name, that there is not.
+    """
+    _check_said(run.request.config, pipeline)
 
     def source_of(name: str) -> PinnedSource | None:
         spec = pipeline.spec(name)
@@ -145,3 +161,28 @@ def table_uris(run: Run, pipeline: Pipeline) -> dict[str, str]:
     storage, warehouse = run.request.profile.storage, run.request.warehouse
     stored = [view.name for view in pipeline.views if view.stored]
     return {name: storage.canonical_uri(str(warehouse.table_path(name))) for name in stored}
+
+
+def _check_said(config: ProjectConfig, pipeline: Pipeline) -> None:
+    """What is said of a rule or a name that is not there would be ignored in silence."""
+    rules = [rule.name for rule in RULES]
+    views = [view.name for view in pipeline.views]
+    datasets = [*views, *(source.name for source in pipeline.sources)]
+    for view, said in config.determinism.items():
+        section = "determinism" if view == EVERY_TABLE else f"determinism.{view}"
+        if view != EVERY_TABLE:
+            _check_name(config, "determinism", view, views)
+        for rule in said:
+            if rule not in rules:
+                hint = near_hint(rule, rules) or f"The rules are {', '.join(rules)}. "
+                origin = config.source.origin_of(rule, section)
+                raise UnknownSetting(key=rule, where=f"[{section}]", hint=hint, origin=origin)
+    for name in config.keys:
+        _check_name(config, "keys", name, datasets)
+
+
+def _check_name(config: ProjectConfig, section: str, name: str, known: Sequence[str]) -> None:
+    if same_name(name) not in {same_name(each) for each in known}:
+        hint = near_hint(name, known) or "It names nothing of this project. "
+        origin = config.origin_of(section, name)
+        raise UnknownSetting(key=name, where=f"[{section}]", hint=hint, origin=origin)

@@ -6,7 +6,7 @@ even if the run that made it was killed before it could record anything. Not her
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import PinRecord, TableRecord
@@ -38,7 +38,7 @@ from headwater.run.compile import rehydrate_view
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -54,13 +54,18 @@ _WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
-    """What all tasks of a run share; `retain` tells how many hours each table keeps its past, if it says."""
+    """What all tasks of a run share.
+
+    `retain` tells how many hours each table keeps its past, if it says; `hot` of which columns its files keep
+    minimum and maximum, if its policy leaves that open.
+    """
 
     session: RunSession
     pipeline: str
     run_id: str
     new_token: Callable[[], str]
     retain: Callable[[str], int | None] = lambda _name: None
+    hot: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     checks: RowChecks = field(default_factory=RowChecks)
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
@@ -124,7 +129,7 @@ def _build(
         key=key,
         head=head,
         origin=view.origin,
-        policy=view.policy,
+        policy=_with_statistics(view.policy, context.hot.get(view.name, ())),
     )
     try:
         watched.check()
@@ -132,6 +137,10 @@ def _build(
         _withdraw(context, view, receipt.pin, head, error)
         raise
     return receipt
+
+
+def _with_statistics(policy: WritePolicy, hot: tuple[str, ...]) -> WritePolicy:
+    return replace(policy, stats_columns=hot) if policy.stats_policy == "auto" and hot else policy
 
 
 def _left_alone(

@@ -98,7 +98,7 @@ SELECT id, amount - (SELECT max(cost) FROM products WHERE brand <> 'ash') AS abo
 SELECT c.name, (SELECT sum(o.amount) FROM orders o WHERE o.customer = c.id) AS spent FROM customers c
 
 -- a scalar subquery with an aggregate of the outer column
-SELECT c.region, (SELECT max(o.amount) FROM orders o WHERE o.status = c.region HAVING max(o.qty) > max(c.tier)) AS best
+SELECT c.region, max(c.tier) + (SELECT max(o.amount) FROM orders o WHERE o.status = c.region) AS best
 FROM customers c GROUP BY c.region
 
 -- a scalar subquery in where
