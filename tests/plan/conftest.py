@@ -235,8 +235,9 @@ class Tables:
         finally:
             self.show(tables)
         found: list[list[list[Any]]] = [[] for _ in sets]
-        for number, *row in reduce(lambda one, two: one.union(two), frames).collect():
-            found[number].append(row)
+        for row in reduce(lambda one, two: one.union(two), frames).collect():
+            values: list[Any] = list(row)
+            found[values[0]].append(values[1:])
         return found
 
     def changes_with(self, sql: str, path: ColumnPath) -> bool:

@@ -26,7 +26,8 @@ FOUND = {
     "SELECT (SELECT max(k) FROM keyed WHERE now() > ts) FROM t": ["clock"],
     "WITH c AS (SELECT now() AS n FROM t) SELECT a.n FROM c a, c b": ["clock"],
     "SELECT transform(a, e -> e + rand()) FROM t": ["random"],
-    "SELECT date'2026-01-01', timestamp'epoch', cast(s AS date), to_date('2026-01-01'), 'now' FROM t": [],
+    "SELECT date'2026-01-01', timestamp'epoch', cast(s AS date), to_date('2026-01-01'), 'now', "
+    "try_cast('unknown' AS date) FROM t": [],
     # chance
     "SELECT rand(), randn(3), randstr(3, 0), uniform(1, 3, 0) FROM t": ["random"] * 4,
     "SELECT uuid(), shuffle(a), spark_partition_id(), monotonically_increasing_id() FROM t": [
@@ -116,6 +117,16 @@ FOUND = {
     "SELECT c FROM l ORDER BY c LIMIT 1": ["tie"],
     "SELECT max_by(c, c), max_by(b, struct(c, b)) FROM l": ["tie"],
     "SELECT b, count(*) FROM l WHERE c = 'x' GROUP BY b": [],
+    "SELECT b, max(c) OVER (PARTITION BY b) FROM l": ["tie"],
+    # subqueries
+    "SELECT (SELECT collect_list(x) FROM t) AS l FROM t": ["unordered-collection"],
+    "SELECT (SELECT sort_array(collect_list(x)) FROM t) AS l FROM t": [],
+    "SELECT (SELECT e.x + t.k FROM t e WHERE e.x = t.x ORDER BY e.s LIMIT 1) FROM t": ["tie"],
+    "SELECT (SELECT e.x + t.k FROM keyed e WHERE e.x = t.x ORDER BY e.k LIMIT 1) FROM t": [],
+    "SELECT (SELECT max_by(s, x) FROM t e WHERE e.k = t.k) FROM t": ["tie"],
+    "SELECT l FROM (SELECT collect_list(x) AS l FROM t) WHERE EXISTS (SELECT 1 FROM t WHERE s = l[0])": [
+        "unordered-collection"
+    ],
     # others
     "SELECT DISTINCT x, s FROM t UNION ALL SELECT x, s FROM keyed ORDER BY s": [],
     "SELECT * FROM (SELECT k, x, d FROM t) PIVOT (max(d) FOR x IN (1, 2))": [],

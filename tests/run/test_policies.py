@@ -9,7 +9,13 @@ import pytest
 import headwater
 from headwater.artifacts import read_manifest
 from headwater.delta import compute_content, read_head, snapshot_info
-from headwater.errors import ConstraintInvalid, ConstraintViolated, MeaningDiffers, PolicyRefused
+from headwater.errors import (
+    ConstraintInvalid,
+    ConstraintViolated,
+    MeaningDiffers,
+    PolicyRefused,
+    SemanticMismatch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +112,7 @@ def test_rows_that_a_constraint_forbids_end_the_run_and_are_recorded(folder: Pat
         (
             'semantic_types={"id": "NodeId"}',
             LATER,
-            MeaningDiffers,
+            SemanticMismatch,
         ),
     ],
 )

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater.plan import top_column
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -45,10 +47,11 @@ def plan_lines(planned: ProjectPlan) -> Iterator[str]:
             yield f"  {'':<{width}}  {finding.severity} {finding.code}: {finding.detail}"
     runs = [each for each in planned.views if each.action == "built"]
     stored = [each for each in planned.views if each.stored]
+    noun = "table" if len(stored) == 1 else "tables"
     yield (
-        f"{len(runs)} of {len(stored)} tables would be made."
+        f"{len(runs)} of {len(stored)} {noun} would be made."
         if runs
-        else f"Nothing to do: {len(stored)} tables are up to date."
+        else f"Nothing to do: {len(stored)} {noun} {'is' if len(stored) == 1 else 'are'} up to date."
     )
 
 
@@ -95,20 +98,26 @@ def lineage_lines(target: str, edges: Sequence[Edge], *, up: bool, down: bool) -
     name, _, column = target.partition(".")
     into: dict[tuple[str, str], dict[tuple[str, str], list[str]]] = defaultdict(dict)
     out_of: dict[tuple[str, str], dict[tuple[str, str], list[str]]] = defaultdict(dict)
+    spelled: dict[tuple[str, str], tuple[str, str]] = {}
+    made: dict[tuple[str, str], tuple[str, str]] = {}
     for each in edges:
-        start, end = (each.from_dataset, each.from_column), (each.to_dataset, each.to_column)
+        start, end = (each.from_dataset, each.from_column), (each.to_dataset, _path(each.to_column))
         into[_folded(end)].setdefault(start, []).append(each.kind)
         out_of[_folded(start)].setdefault(end, []).append(each.kind)
+        spelled |= {_folded(start): (start[0], _path(top_column(start[1])))}
+        made |= {_folded(end): end}
+    spelled |= made  # as a view writes its own column
+    wanted_columns = {column.casefold(), top_column(column).casefold()}
     for wanted, tree, words in ((up, into, "depends on"), (down, out_of, "is used by")):
         if not wanted:
             continue
         tops = sorted(key for key in tree if key[0] == name.casefold())
-        tops = [key for key in tops if not column or key[1] == _top(column).casefold()]
+        tops = [key for key in tops if not column or key[1] in wanted_columns]
         if not tops:
             yield f"{target} {words} nothing"
         seen: set[tuple[str, str]] = set()
         for top in tops:
-            yield f"{'.'.join(top)} {words}"
+            yield f"{'.'.join(spelled[top])} {words}"
             yield from _branches(tree, top, "  ", seen)
 
 
@@ -128,11 +137,12 @@ def _branches(
 
 
 def _folded(place: tuple[str, str]) -> tuple[str, str]:
-    return place[0].casefold(), _top(place[1]).casefold()
+    return place[0].casefold(), top_column(place[1]).casefold()
 
 
-def _top(path: str) -> str:
-    return path[1:].partition("`")[0] if path.startswith("`") else path.partition(".")[0]
+def _path(column: str) -> str:
+    """A whole column as the beginning of a path."""
+    return f"`{column}`" if "." in column else column
 
 
 def explanation_document(explained: Explanation) -> dict[str, Any]:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _INDENT = "   "
 _BRANCH = "+- "
-# Relations that only carry a name for the columns above them.
-_NAMING = frozenset({"SubqueryAlias"})
+# Relations that only name the columns below them, or say how they are to be joined.
+_NAMING = frozenset({"SubqueryAlias", "ResolvedHint"})
 # Operators that take their input's columns by place: which stands where is a part of what they do.
 _BY_PLACE = frozenset(
     {"Union", "Intersect", "Except", "Distinct", "CTERelationDef", "UnionLoop", "MapInArrow", "MapInPandas"}
@@ -289,9 +289,9 @@ def dot_of(text: str, name: str) -> str:
     edges: list[str] = []
     above: list[tuple[int, int]] = []
     for number, line in enumerate(text.splitlines()[1:]):
-        words = line.lstrip()
+        words = line.lstrip().removeprefix(_BRANCH)
         depth = len(line) - len(words)
-        nodes.append(f"  n{number} [label={json.dumps(_short(words.removeprefix(_BRANCH)))}];")
+        nodes.append(f"  n{number} [label={json.dumps(_short(words))}];")
         while above and above[-1][0] >= depth:
             above.pop()
         if above:

@@ -205,10 +205,12 @@ def reads_clock(node: Node) -> bool:
     inner = [each for each in nodes_below(node) if each is not node]
     # Spark looks at constants alone: a column with such a text is an error to it.
     is_constant = not any(each.kind in {"AttributeReference", "NamedLambdaVariable"} for each in inner)
-    texts = "".join(
+    texts = [
         (each.literal or "").partition(":")[2].removesuffix(";") for each in inner if each.type == "string"
-    )
-    return is_constant and bool(_MOVING.search(texts))
+    ]
+    if len(texts) == 1:
+        return is_constant and bool(_MOVING.fullmatch(texts[0].strip()))
+    return is_constant and bool(_MOVING.search("".join(texts)))
 
 
 def _is_time(node: Node) -> bool:

@@ -178,7 +178,7 @@ def check_determinism(findings: Iterable[Finding]) -> None:
         raise RULES_BY_NAME[first.rule].error(
             view=first.view,
             detail=first.detail,
-            more=f" (and {others} more of the kind)" if others else "",
+            more=f" (and {others} more)" if others else "",
             origin=first.origin,
         )
 

@@ -150,7 +150,7 @@ EXPRESSION_RULES: Mapping[str, Rule] = {
         _child,
     ),
     **dict.fromkeys(["Cast", "UpCast", "AnsiCast"], _cast),
-    "Literal": _literal,
+    **dict.fromkeys(["Literal", "TypeOf"], _literal),
     "If": _if,
     "CaseWhen": _case,
     "Coalesce": _coalesce,

@@ -12,7 +12,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, cast
 
 from headwater.names import same_name
-from headwater.plan.tree import ExprId, Node, Opaque, PlanTree, Struct, nodes_below
+from headwater.plan.tree import ExprId, Node, Opaque, PlanTree, Struct, inner_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -194,10 +194,16 @@ def plain_columns(nodes: Iterable[Node]) -> Key:
 
 
 def columns_used(nodes: Iterable[Node]) -> Key:
-    """The columns that expressions are worked out from."""
-    return frozenset(
-        each.id or 0 for node in nodes for each in nodes_below(node) if each.kind == "AttributeReference"
-    )
+    """The columns that expressions are worked out from; those of a query around are constants."""
+    found: set[int] = set()
+    waiting = list(nodes)
+    while waiting:
+        each = waiting.pop()
+        if each.kind == "AttributeReference":
+            found.add(each.id or 0)
+        elif each.kind != "OuterReference":
+            waiting.extend(inner_nodes(each))
+    return frozenset(found)
 
 
 def literal_number(node: Node) -> int | None:

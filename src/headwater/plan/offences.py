@@ -25,7 +25,7 @@ from headwater.plan.chance import (
     sums_floats,
 )
 from headwater.plan.keys import Key, Keys, columns_used, literal_number, plain_columns
-from headwater.plan.tree import Node, Struct, deep_trees, expressions_in, plans_in
+from headwater.plan.tree import Node, Struct, deep_trees, expressions_in, nodes_below, plans_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -132,8 +132,10 @@ class Search:
         order, child = plain_columns(sort.nodes("order")), sort.plan("child")
         if child.kind == "Project":
             made = {each.id or 0: each for each in child.nodes("projectList")}
+            if not needed | order <= set(made):  # columns of a subquery's own
+                return False
             needed = columns_used(made[each] for each in needed)
-            bare = (made[each] for each in order)
+            bare = [made[each] for each in order]
             order = plain_columns(each.plan("child") if each.kind == "Alias" else each for each in bare)
         return self.keys.is_all(needed, order)
 
@@ -197,8 +199,10 @@ class Search:
             else:
                 for argument in expressions_in(each):
                     self.expression(argument, inner)
+        self._above.append(node)
         for each in plans_in(node):
             self.plan(each, is_counted=node.kind == "Exists")
+        self._above.pop()
 
     def _plain(self, node: Node) -> None:
         if node.kind in EXPRESSIONS:
@@ -234,7 +238,7 @@ class Search:
                 self._add("tie", f"{words}, whose order leaves ties", node)
         elif nature == "listed":
             self._listed(node, function, place)
-        elif function.kind in {"Min", "Max"} and is_collated(function.type):
+        elif nature == "collated":
             self._add("tie", f"{words} of texts that a collation holds equal", node)
         elif nature != "steady":
             value = columns_used([function.plan("child")]) if nature == "one" else None
@@ -285,8 +289,8 @@ class Search:
             self._add("float-aggregate", f"{words}, in floating point", node)
         elif nature == "sketch":
             self._add("sketch", f"{words}, an estimate", node)
-        is_placed = nature in {"one", "list", "listed", "extreme", "place", "unknown"}
-        if is_placed and (order or nature in {"place", "extreme"}):
+        is_placed = nature in {"one", "list", "listed", "extreme", "place", "collated", "unknown"}
+        if is_placed and (order or nature in {"place", "extreme", "collated"}):
             self._add("tie", f"{words} whose order, of {self._named(columns)}, leaves ties", node)
         elif is_placed:
             self._add("unordered-collection", f"{words} that has no order", node)
@@ -304,7 +308,7 @@ def _is_only_sorted(node: Node, column: int, *, is_blind: bool = False) -> bool:
         return is_blind or node.id != column
     inner = forgets_order(node, is_forgotten=is_blind)
     return all(_is_only_sorted(each, column, is_blind=inner) for each in expressions_in(node)) and all(
-        column not in columns_used([each]) for each in plans_in(node)
+        below.id != column for each in plans_in(node) for below in nodes_below(each)
     )
 
 
@@ -312,10 +316,11 @@ def _nature(function: Node) -> str:
     """How an aggregate or window function depends on the order of its rows."""
     if sums_floats(function):
         return "float"
-    nature = AGGREGATES.get(function.kind, "unknown")
     if function.kind == "Mode" and function.fields.get("reverseOpt") is not None:
         return "steady"
-    return nature
+    if function.kind in {"Min", "Max"} and is_collated(function.type):
+        return "collated"
+    return AGGREGATES.get(function.kind, "unknown")
 
 
 def _is_by_rows(spec: Node) -> bool:

@@ -10,7 +10,24 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from headwater import errors
+from headwater.errors import (
+    ClockUsed,
+    CollectionUnordered,
+    FileMetadataUsed,
+    FloatAggregated,
+    FunctionUndeclared,
+    LimitWithoutOrder,
+    PartitionIdUsed,
+    RandomUsed,
+    ReflectionUsed,
+    RowIdUsed,
+    SampleUsed,
+    SessionUsed,
+    ShuffleUsed,
+    SketchUsed,
+    TieLeftOpen,
+    UuidUsed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +65,7 @@ class Rule:
 RULES: tuple[Rule, ...] = (
     Rule(
         name="clock",
-        error=errors.ClockUsed,
+        error=ClockUsed,
         default="refuse",
         why="A clock shows another time in the next run: `current_timestamp`, `now`, `current_date`, "
         "`date'today'`, and the texts `now`, `today`, `yesterday`, `tomorrow` cast to a date or timestamp.",
@@ -57,7 +74,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="random",
-        error=errors.RandomUsed,
+        error=RandomUsed,
         default="refuse",
         why="Each partition draws its own numbers in the order of its rows. A seed fixes the numbers and "
         "not which row gets which. `aes_encrypt` without an initialisation vector draws one too.",
@@ -66,7 +83,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="uuid",
-        error=errors.UuidUsed,
+        error=UuidUsed,
         default="refuse",
         why="The id of a row has nothing to do with the row, so the same row gets another id in the next "
         "run, and every join and every difference over it fails.",
@@ -75,7 +92,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="sample",
-        error=errors.SampleUsed,
+        error=SampleUsed,
         default="refuse",
         why="Rows are drawn by their place in a partition. REPEATABLE fixes the places and not which rows "
         "lie there.",
@@ -84,7 +101,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="shuffle",
-        error=errors.ShuffleUsed,
+        error=ShuffleUsed,
         default="refuse",
         why="The order of the elements is drawn anew in each run.",
         example="SELECT order_id, shuffle(tags) AS tags FROM orders",
@@ -92,7 +109,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="partition-id",
-        error=errors.PartitionIdUsed,
+        error=PartitionIdUsed,
         default="refuse",
         why="How rows are spread over partitions depends on files, on settings and on the number of cores.",
         example="SELECT order_id, spark_partition_id() AS shard FROM orders",
@@ -100,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="row-id",
-        error=errors.RowIdUsed,
+        error=RowIdUsed,
         default="refuse",
         why="`monotonically_increasing_id` and `zipWithIndex` number rows by partition and place; both "
         "change when a table's files are compacted, and nothing else did.",
@@ -109,7 +126,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="file-metadata",
-        error=errors.FileMetadataUsed,
+        error=FileMetadataUsed,
         default="refuse",
         why="The same rows lie in other files after the table was optimised, restored or copied: "
         "`input_file_name`, `input_file_block_start`, `input_file_block_length`, `_metadata`.",
@@ -118,7 +135,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="limit-without-order",
-        error=errors.LimitWithoutOrder,
+        error=LimitWithoutOrder,
         default="refuse",
         why="LIMIT and OFFSET take the rows that come first, and without ORDER BY that is whoever was read "
         "first. A limit below EXISTS, of no rows, or of a single row's relation is no finding.",
@@ -127,7 +144,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="reflect",
-        error=errors.ReflectionUsed,
+        error=ReflectionUsed,
         default="refuse",
         why="`reflect`, `java_method` and `try_reflect` call whatever the Java process has; nothing is "
         "known of what that depends on.",
@@ -136,7 +153,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="session",
-        error=errors.SessionUsed,
+        error=SessionUsed,
         default="refuse",
         why="The answer depends on who runs the view and where: `current_user`, `current_catalog`, "
         "`current_schema`, `current_path`, `current_timezone`, `version`, variables of the session.",
@@ -145,7 +162,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="python-function",
-        error=errors.FunctionUndeclared,
+        error=FunctionUndeclared,
         default="refuse",
         why="Spark cannot see what a function in Python or Scala depends on: it may keep a state between "
         "rows, read a file or ask a clock. One that is declared depends on its arguments alone.",
@@ -154,7 +171,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="float-aggregate",
-        error=errors.FloatAggregated,
+        error=FloatAggregated,
         default="warn",
         why="Floating-point addition rounds at each step, so a sum depends on the order of its rows, and "
         "that on partitions. So do averages (of integers too, once their sum passes 2^53), variances, "
@@ -165,7 +182,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="tie",
-        error=errors.TieLeftOpen,
+        error=TieLeftOpen,
         default="warn",
         why="Of rows that tie, whichever was read first comes first. It is settled where the order, with "
         "the partition or group, has a key of the relation in it, or all of its columns. This goes for "
@@ -180,7 +197,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="unordered-collection",
-        error=errors.CollectionUnordered,
+        error=CollectionUnordered,
         default="warn",
         why="The rows of a group have no order: `collect_list`, `collect_set`, `array_agg` and `listagg` "
         "list them as they come, `first`, `last`, `any_value` take whoever was there, `mode` takes one of "
@@ -191,7 +208,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         name="sketch",
-        error=errors.SketchUsed,
+        error=SketchUsed,
         default="warn",
         why="`approx_percentile`, `approx_top_k`, `histogram_numeric`, and sketches of the kinds hll, kll, "
         "theta and tuple keep a part of what they have seen, and which part can depend on the order of "

@@ -71,15 +71,11 @@ class Bundling:
             SemanticMismatch: it mixes up columns that stand for different things.
             PlanNotUnderstood: its lineage cannot be told.
         """
-        found = self._determinism(view, tree)
-        semantics = self._semantics(view, tree)
-        functions = self._functions(view)
-        settings = self._settings()
-        gates = self._gates(reads)
+        found, semantics = self._determinism(view, tree), self._semantics(view, tree)
+        functions, settings, gates = self._functions(view), self._settings(), self._gates(reads)
         inputs = tuple(self._input(name) for name in sorted(reads))
         analysed = PlanText(text=canonical_text(tree))
         policy: dict[str, Any] = dict(view.policy.lasting())
-        called = self.functions_of(view)
         bundle = PlanBundle(
             view=view.name,
             file=file_of(view, self.config),
@@ -89,18 +85,11 @@ class Bundling:
             plan=view.plan.executable,
             plan_digest=view.plan.digest,
             analysed=analysed,
-            columns=tuple(
-                PlannedColumn(
-                    name=each.name,
-                    type=type_text(each.type),
-                    semantic_type=semantics.by_column.get(each.name),
-                )
-                for each in tree.columns
-            ),
+            columns=_columns(tree, semantics),
             settings=settings,
             function_digest=self.identity.functions.digest,
             functions=functions,
-            tags=tags_of(called),
+            tags=tags_of(self.functions_of(view)),
             inputs=inputs,
             gates=gates,
             policy=policy,
@@ -144,7 +133,7 @@ class Bundling:
             tree,
             view.name,
             settings={**said.get(EVERY_TABLE, {}), **said.get(same_name(view.name), {})},
-            keys=_by_name_in(tree, {**self._keys, **self.config.keys}),
+            keys=_by_name_in(tree, self._known_keys()),
             functions=(*view.plan.pure, *self.own_functions),
             upstream=_by_name_in(tree, self._unsteady),
             sql=view.plan.sql,
@@ -154,6 +143,11 @@ class Bundling:
         self._unsteady[same_name(view.name)] = found.unsteady
         self._keys[same_name(view.name)] = found.keys
         return found
+
+    def _known_keys(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """What is unique: as the project declares it, and as plans show."""
+        names = {*self._keys, *self.config.keys}
+        return {name: (*self.config.keys.get(name, ()), *self._keys.get(name, ())) for name in names}
 
     def _semantics(self, view: ViewSpec, tree: PlanTree) -> SemanticTypes:
         declared = _by_name_in(tree, self._meanings)
@@ -208,6 +202,14 @@ def _by_name_in(tree: PlanTree, values: Mapping[str, _V]) -> dict[str, _V]:
     """Values by the names that a tree has for its datasets; those are written in any case."""
     names = {node.name or "" for node in tree.nodes() if node.is_boundary}
     return {name: values[same_name(name)] for name in sorted(names) if same_name(name) in values}
+
+
+def _columns(tree: PlanTree, semantics: SemanticTypes) -> tuple[PlannedColumn, ...]:
+    meanings = semantics.by_column
+    return tuple(
+        PlannedColumn(name=each.name, type=type_text(each.type), semantic_type=meanings.get(each.name))
+        for each in tree.columns
+    )
 
 
 def _finding(found: Finding) -> PlanFinding:

@@ -66,10 +66,10 @@ def explain_view(
         if not analyze:
             return Explanation(bundle=bundle)
         missing = {each.name: each.reason for each in planned.views if each.action == "built"}
+        missing |= {each.spec.name: "it was not made yet" for each in sources if each.pin is None}
         for each in reached_by(compiled, pipeline, view.name):
             if each in missing:
-                place = str(request.warehouse.root)
-                raise NothingToRead(name=each, reason=missing[each], path=place)
+                raise NothingToRead(name=each, reason=missing[each], path=str(request.config.root))
         listen(Progress(message=f"running {view.name}"))
         return Explanation(bundle=bundle, metrics=tuple(run_metrics(frame)))
 

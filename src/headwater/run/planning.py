@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from headwater.artifacts import read_plans
 from headwater.delta import find_head, note_of, register_delta, rows_commit, scans_of
 from headwater.errors import ManifestUnreadable
-from headwater.names import TablePin
+from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec
 from headwater.plan import (
     Edge,
@@ -30,6 +30,7 @@ from headwater.plan import (
     task_graph,
     top_column,
 )
+from headwater.run.bundling import file_of
 from headwater.run.compile import rehydrate_view
 from headwater.run.making import reached_by
 from headwater.run.outcome import Progress
@@ -46,11 +47,11 @@ from headwater.run.steps import (
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from headwater.clock import Clock
     from headwater.delta import TableScan
-    from headwater.pipeline import Pipeline, ViewSpec
+    from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
@@ -122,15 +123,20 @@ class ProjectPlan:
     def lineage(self, target: str, *, up: bool = True, down: bool = True) -> tuple[Edge, ...]:
         """Every dependence that a dataset, or `dataset.column`, has; and every one on it.
 
+        A field inside a column is followed as the whole column.
+
         Raises:
             NotPlanned: there is no such dataset, or no such column.
         """
         name, _, column = target.partition(".")
-        columns = [column] if column else self.graph.columns_of(name)
+        columns = self.graph.columns_of(name)
+        if column:
+            is_whole = same_name(column) in {same_name(each) for each in columns}
+            columns = (column if is_whole else top_column(column),)
         found: set[Edge] = set()
         for each in columns:
             found.update(self.graph.column_upstream(name, each) if up else ())
-            found.update(self.graph.column_downstream(name, top_column(each)) if down else ())
+            found.update(self.graph.column_downstream(name, each) if down else ())
         return tuple(sorted(found))
 
 
@@ -156,7 +162,7 @@ def plan_project(request: RunRequest, clock: Clock, listen: Listener, *, scans: 
         last = unchanged_since(run, pipeline, sources)
         before = recorded_plans(run)
         if last is not None and {view.name for view in pipeline.views} <= before.keys():
-            return _unchanged(pipeline, before)
+            return _unchanged(run.request.config, pipeline, before)
         bundling = bundling_of(run, pipeline)
         compiled = plan_views(run, pipeline, sources, bundling)
         return Planning(run, pipeline, compiled, bundling, before, scans=scans).plan()
@@ -167,15 +173,22 @@ def recorded_plans(run: Run) -> dict[str, PlanBundle]:
     if run.last is None:
         return {}
     try:
-        return read_plans(run.request.warehouse.root, run.last.run_id)
+        found = read_plans(run.request.warehouse.root, run.last.run_id)
     except ManifestUnreadable as error:
         run.listen(Progress(message=f"going on without the last run's plans: {error}"))
         return {}
+    if run.last.views and not found:
+        run.listen(Progress(message="going on without the last run's plans: it has none on record"))
+    return found
 
 
-def _unchanged(pipeline: Pipeline, bundles: Mapping[str, PlanBundle]) -> ProjectPlan:
-    """The last run's plans, in the order in which they would be made."""
+def _unchanged(config: ProjectConfig, pipeline: Pipeline, recorded: Mapping[str, PlanBundle]) -> ProjectPlan:
+    """The last run's plans, in the order in which they would be made; views may have moved since."""
     stored = {view.name: view.stored for view in pipeline.views}
+    bundles = {
+        view.name: replace(recorded[view.name], file=file_of(view, config), line=view.origin.line)
+        for view in pipeline.views
+    }
     reads = {name: tuple(each.name for each in bundles[name].inputs) for name in stored}
     everything = {**{source.name: () for source in pipeline.sources}, **reads}
     order = [name for name in order_of(everything, {}) if name in stored]
@@ -258,11 +271,13 @@ class Planning:
         return self.run.pins.pinned(spec).pin
 
     def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
-        pin = None if self.run.request.full else _made_by(uri, view.name, bundle.fingerprint.digest)
-        if pin is not None:
-            register_delta(self.session, pin)
-            self.bundling.made(pin)
-            self._pins[view.name] = pin
+        made = None if self.run.request.full else _made_by(uri, view.name, bundle.fingerprint.digest)
+        if made is not None:
+            # As in a build: it is known by the commit that made its rows, and read as it is laid out now.
+            rows, newest = made
+            register_delta(self.session, newest)
+            self.bundling.made(rows)
+            self._pins[view.name] = newest
             self._bundles[view.name] = bundle
             return _planned(bundle, "skipped", _UP_TO_DATE)
         self.bundling.planned(bundle)
@@ -271,18 +286,23 @@ class Planning:
             bundle = replace(bundle, scans=self._scans(view))
         self._bundles[view.name] = bundle
         changes = self._changes(bundle)
-        return _planned(bundle, "built", self._reason(bundle), changes)
+        return _planned(bundle, "built", self._reason(bundle, uri), changes)
 
     def _changes(self, bundle: PlanBundle) -> tuple[str, ...]:
         before = self.before.get(bundle.view)
         return tuple(each.words for each in changes_between(before, bundle)) if before else ()
 
-    def _reason(self, bundle: PlanBundle) -> str:
+    def _reason(self, bundle: PlanBundle, uri: str) -> str:
         if self.run.request.full:
             return "asked for in full"
+        tables = {table.name: table for table in self.run.last.tables} if self.run.last else {}
+        if bundle.view not in tables:
+            return "new" if find_head(uri) is None else "no run on record made its table"
+        if tables[bundle.view].pin is None:
+            return "the last run did not make it"
         before = self.before.get(bundle.view)
-        if before is None or not before.stored:
-            return "new"
+        if before is None:
+            return "no earlier plan to compare with"
         changes = changes_between(before, bundle)
         return _REASONS.get(changes[0].kind, "changed table") if changes else "changed table"
 
@@ -303,14 +323,11 @@ class Planning:
             if inner is None or inner.stored:
                 found.setdefault(dataset, set()).update(those)
                 continue
-            used = {column.name for column in inner.columns if _is_used(column.name, those)}
+            tops = {same_name(top_column(path)) for path in those}
+            used = {column.name for column in inner.columns if same_name(column.name) in tops}
             for deeper, needed in self._needed(dataset, used).items():
                 found.setdefault(deeper, set()).update(needed)
         return {dataset: tuple(sorted(those)) for dataset, those in sorted(found.items())}
-
-
-def _is_used(column: str, paths: Iterable[str]) -> bool:
-    return any(path.strip("`") == column or path.startswith((f"{column}.", f"`{column}`")) for path in paths)
 
 
 def scan_unit(scan: TableScan, columns: tuple[str, ...]) -> ScanUnit:
@@ -330,10 +347,11 @@ def scan_unit(scan: TableScan, columns: tuple[str, ...]) -> ScanUnit:
     )
 
 
-def _made_by(uri: str, name: str, key: str) -> TablePin | None:
-    """The newest version of a table whose rows a task of this key has made."""
+def _made_by(uri: str, name: str, key: str) -> tuple[TablePin, TablePin] | None:
+    """A table whose rows a task of this key has made: at the commit that made them, and at its newest."""
     head = find_head(uri)
     rows = rows_commit(head) if head is not None else None
     note = note_of(rows.user_metadata) if rows is not None else None
-    is_made = note is not None and note.table == name and note.task_key == key
-    return head.pin(name) if head is not None and is_made else None
+    if head is None or rows is None or note is None or (note.table, note.task_key) != (name, key):
+        return None
+    return rows.pin(name), head.pin(name)

@@ -99,11 +99,17 @@ def _last_run(request: RunRequest, listen: Listener) -> Manifest | None:
 
 
 def read_definitions(run: Run) -> Pipeline:
-    """The project's definitions as values."""
+    """The project's definitions as values.
+
+    Raises:
+        UnknownSetting: headwater.toml says something of a rule, or of a name, that there is not.
+    """
     run.listen(Progress(message="reading definitions"))
     settings = dict(run.identity.settings.results)
     with open_definitions(run.request.config, settings=settings) as loaded:
-        return build_pipeline(loaded, run.schemas, settings=settings)
+        pipeline = build_pipeline(loaded, run.schemas, settings=settings)
+    _check_said(run.request.config, pipeline)
+    return pipeline
 
 
 def unchanged_since(run: Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Manifest | None:
@@ -137,12 +143,7 @@ def plan_views(run: Run, pipeline: Pipeline, sources: list[PinnedSource], bundli
 
 
 def bundling_of(run: Run, pipeline: Pipeline) -> Bundling:
-    """What the bundles of this run have in common.
-
-    Raises:
-        UnknownSetting: headwater.toml says something of a rule, or of a name, that there is not.
-    """
-    _check_said(run.request.config, pipeline)
+    """What the bundles of this run have in common."""
 
     def source_of(name: str) -> PinnedSource | None:
         spec = pipeline.spec(name)

@@ -97,8 +97,8 @@ SELECT id, amount - (SELECT max(cost) FROM products WHERE brand <> 'ash') AS abo
 -- a scalar subquery with correlation, in the select list
 SELECT c.name, (SELECT sum(o.amount) FROM orders o WHERE o.customer = c.id) AS spent FROM customers c
 
--- a scalar subquery with an aggregate of the outer column
-SELECT c.region, max(c.tier) + (SELECT max(o.amount) FROM orders o WHERE o.status = c.region) AS best
+-- a scalar subquery inside of an aggregate of the outer query
+SELECT c.region, max(c.tier + (SELECT min(o.amount) FROM orders o WHERE o.status = c.region)) AS best
 FROM customers c GROUP BY c.region
 
 -- a scalar subquery in where

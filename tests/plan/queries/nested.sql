@@ -177,3 +177,10 @@ WITH RECURSIVE t (n, s) AS (
   UNION ALL
   SELECT n + 1, struct(s.b AS a, s.c AS b, s.a AS c) FROM t WHERE n < 2
 ) SELECT s.a AS a FROM t
+
+-- functions of Headwater over maps and lists
+SELECT map_get_default(props, 'elm', 0) AS elm, list_compact(items).sku AS skus, map_normalize(notes)['ash'].b AS b FROM events
+
+-- aggregates of Headwater
+SELECT kind, arg_max_det(who.name, id) AS latest, collect_set_sorted(who.id) AS ids, any_value_det(who.home.zip, id) AS zip
+FROM events GROUP BY kind
