@@ -23,13 +23,16 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DateType, Intege
 from headwater.plan import analysed_tree, lineage_of, rehydrate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from headwater.plan import ViewLineage
     from headwater.plan.dependence import ColumnPath, Dependence
     from headwater.runtime import RunSession, SessionRuntime
+
+    # SQL, or what makes a frame.
+    Query = str | Callable[[SparkSession], DataFrame]
 
 TABLES = {
     "customers": "id INT, name STRING, region STRING, tier INT, parent INT, since DATE",
@@ -192,6 +195,11 @@ class Tables:
         plan = base_pb2.Plan(root=relations_pb2.Relation(local_relation=local))
         return rehydrate(self.session, plan.SerializeToString(), "t")
 
+    def frame(self, query: Query) -> DataFrame:
+        """A query over the tables as they are now."""
+        spark = self.session.spark
+        return spark.sql(query) if isinstance(query, str) else query(spark)
+
     def lineage(self, sql: str) -> ViewLineage:
         """What a query over the tables claims."""
         return self.lineage_of(self.session.spark.sql(sql))
@@ -207,13 +215,13 @@ class Tables:
         found = {column.name: [_words(each) for each in column.dependences] for column in lineage.columns}
         return {**found, "*": [_words(each) for each in lineage.rows]}
 
-    def check(self, sql: str, lineage: ViewLineage | None = None) -> None:
+    def check(self, query: Query, lineage: ViewLineage | None = None) -> None:
         """Fails if something matters to a column, or to the number of rows, that is not claimed for it."""
-        lineage = lineage or self.lineage(sql)
+        lineage = lineage or self.lineage_of(self.frame(query))
         rows = frozenset(path for path, _ in lineage.rows)
         claims = [rows.union(path for path, _ in column.dependences) for column in lineage.columns]
         sets = sorted({rows, *claims, rows.union(*claims)}, key=sorted)
-        before, *others = self._rows_with(sql, lineage.datasets, [None, *sets])
+        before, *others = self._rows_with(query, lineage.datasets, [None, *sets])
         assert before, "a query that finds nothing proves nothing"
         for kept, after in zip(sets, others, strict=True):
             places = [place for place, each in enumerate(claims) if each <= kept]
@@ -224,14 +232,14 @@ class Tables:
             assert len(before) == len(after), f"{claimed} did not change, but the number of rows did"
 
     def _rows_with(
-        self, sql: str, tables: Iterable[str], sets: Sequence[frozenset[ColumnPath] | None]
+        self, query: Query, tables: Iterable[str], sets: Sequence[frozenset[ColumnPath] | None]
     ) -> list[list[list[Any]]]:
         """The rows of a query for each set of columns that stay as they are, all found by one job."""
         frames: list[DataFrame] = []
         try:
             for number, kept in enumerate(sets):
                 self.show(tables, kept)
-                frames.append(self.session.spark.sql(sql).selectExpr(f"{number} AS number", "*"))
+                frames.append(self.frame(query).selectExpr(f"{number} AS number", "*"))
         finally:
             self.show(tables)
         found: list[list[list[Any]]] = [[] for _ in sets]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,9 @@ from headwater.plan.dependence import (
     realigned,
     without_covered,
 )
-from headwater.plan.tree import SparkType
+
+if TYPE_CHECKING:
+    from headwater.plan.tree import SparkType
 
 HOME: SparkType = {
     "type": "struct",

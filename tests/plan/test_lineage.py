@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import operator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
+import pyarrow as pa  # noqa: TC002  Spark reads the annotations of what it is given
 import pytest
 from pyspark.sql import functions as F
 
@@ -90,17 +91,13 @@ def _same_table(table: pa.Table) -> pa.Table:
     return table
 
 
-def _sum(one: int, two: int) -> int:
-    return one + two
-
-
 def python_groups(spark: SparkSession) -> DataFrame:
     grouped = spark.table("products").select("id", "brand").groupBy("brand")
     return grouped.applyInArrow(_same_table, "a INT")
 
 
 def python_function(spark: SparkSession) -> DataFrame:
-    return spark.table("orders").select(F.udf(_sum, "INT")("qty", "amount").alias("sum"), "id")
+    return spark.table("orders").select(F.udf(operator.add, "INT")("qty", "amount").alias("sum"), "id")
 
 
 def deduplicated(spark: SparkSession) -> DataFrame:

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark.sql import functions as F
 
 from headwater.plan.dependence import minimal_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
     from tests.plan.conftest import Tables
 
     from headwater.plan import ViewLineage
@@ -26,13 +30,91 @@ def queries(name: str) -> dict[str, str]:
     return {name.strip(): sql for name, _, sql in named}
 
 
-DECISIONS = {**queries("decision"), **queries("nested")}
+DECISIONS = {**queries("decision"), **queries("nested"), **queries("mixed")}
 
 
 @pytest.mark.parametrize("name", DECISIONS)
 def test_what_is_not_claimed_can_be_anything(tables: Tables, name: str) -> None:
     tables.check(DECISIONS[name])
 
+
+# --- frames and functions --------------------------------------------------------------------------------
+
+
+def by_name_with_columns_missing(spark: SparkSession) -> DataFrame:
+    made = F.struct(F.col("tier").alias("extra"), F.col("region").alias("name")).alias("who")
+    less = spark.table("customers").select(made, F.col("parent").alias("parent"))
+    return (
+        spark.table("events")
+        .select("who", "id")
+        .unionByName(less, allowMissingColumns=True)
+        .select("id", "parent", "who.name", "who.extra")
+    )
+
+
+def fields_set_and_dropped(spark: SparkSession) -> DataFrame:
+    who = F.col("who").withField("nick", F.col("kind")).withField("home.more", F.col("id")).dropFields("name")
+    return spark.table("events").select(who.alias("w")).select("w.nick", "w.home.more", "w.home.city", "w.id")
+
+
+def one_row_each(spark: SparkSession) -> DataFrame:
+    return spark.table("orders").dropDuplicates(["status"]).select("status", "amount")
+
+
+def outer_references(spark: SparkSession) -> DataFrame:
+    mine = spark.table("orders").alias("o").where(F.col("o.customer") == F.col("c.id").outer())
+    customers = spark.table("customers").alias("c").where(mine.where("qty > 2").exists())
+    return customers.select("name", mine.select(F.max("amount")).scalar().alias("most"))
+
+
+def gaps_filled(spark: SparkSession) -> DataFrame:
+    orders = (
+        spark.table("orders")
+        .fillna({"qty": 0})
+        .replace({3: 4}, subset=["amount"])
+        .dropna(subset=["discount"])
+    )
+    return orders.groupBy("status").pivot("qty", [0, 1, 2]).agg(F.sum("amount"))
+
+
+def functions_in_sql(spark: SparkSession) -> DataFrame:
+    spark.sql("CREATE OR REPLACE TEMPORARY FUNCTION twice(x INT) RETURNS INT RETURN x * 2")
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY FUNCTION spent(who INT) RETURNS BIGINT "
+        "RETURN SELECT sum(amount) FROM orders WHERE customer = who AND twice(qty) > 3"
+    )
+    return spark.sql(
+        "SELECT name, twice(tier) AS double, spent(id) AS spent FROM customers WHERE spent(parent) > 2"
+    )
+
+
+def table_functions_in_sql(spark: SparkSession) -> DataFrame:
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY FUNCTION bought(who INT, least INT) RETURNS TABLE (what INT, at DATE) "
+        "RETURN SELECT amount, day FROM orders WHERE customer = who AND qty > least"
+    )
+    return spark.sql("SELECT c.name, b.at FROM customers c LEFT JOIN LATERAL bought(c.id, c.tier) b")
+
+
+FRAMES = (
+    by_name_with_columns_missing,
+    fields_set_and_dropped,
+    one_row_each,
+    outer_references,
+    gaps_filled,
+    functions_in_sql,
+    table_functions_in_sql,
+)
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=lambda frame: frame.__name__)
+def test_it_holds_for_frames_and_functions(
+    tables: Tables, frame: Callable[[SparkSession], DataFrame]
+) -> None:
+    tables.check(frame)
+
+
+# --- the other way round ---------------------------------------------------------------------------------
 
 PLAIN = (
     "a projection with arithmetic, casts and aliases",

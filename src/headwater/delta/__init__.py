@@ -38,6 +38,7 @@ ConstraintCheck, MeaningCheck, Attempt, Protocol
                                 what a receipt tells beside the version
 ContentDigest, content_of_text  the rows of a table as one short text
 find_content, compute_content   that of a version: kept, or by reading all rows; keep_content
+marked_approximate              columns that are left out of it (APPROXIMATE_KEY)
 check_storable, check_policy    whether rows can be a table's, and be written as its policy says
 CommitNote, note_of             what a commit says of its own making
 
@@ -65,7 +66,12 @@ from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
 from headwater.delta.commit import commit_mutation
 from headwater.delta.constraints import table_constraints
-from headwater.delta.content import ContentDigest, content_of_text
+from headwater.delta.content import (
+    APPROXIMATE_KEY,
+    ContentDigest,
+    content_of_text,
+    marked_approximate,
+)
 from headwater.delta.digests import compute_content, find_content, keep_content
 from headwater.delta.failures import storage_error
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
@@ -155,6 +161,7 @@ from headwater.policies import WritePolicy, write_policy
 from headwater.runtime import StorageProfile
 
 __all__ = [
+    "APPROXIMATE_KEY",
     "UPSERT",
     "Append",
     "Attempt",
@@ -233,6 +240,7 @@ __all__ = [
     "last_vacuumed",
     "list_files",
     "list_log",
+    "marked_approximate",
     "merged_holds",
     "newest_with_same_rows",
     "note_of",

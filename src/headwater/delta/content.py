@@ -4,6 +4,7 @@ Every row is hashed twice to 64 bits over its columns in the order of their name
 not null a number that stands for its name and type, then its value. The digest of rows is their count and
 the two sums, modulo 2**64; so digests add up: a table's is what it was, less what was removed, plus what
 was added. A column of nulls says nothing, so a column that is added later changes nothing in rows without it.
+Nor does a column that is marked as approximate: its last digits depend on how the rows were laid out.
 Not here: whether a table's rows can be read; and where its digests are kept.
 """
 
@@ -29,10 +30,14 @@ from headwater.delta.observing import Observed
 from headwater.digest import digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pyspark.sql import DataFrame
 
     from headwater.runtime import RunSession
 
+# In a column's metadata: its values are close to what another run would make, not equal to it.
+APPROXIMATE_KEY = "headwater.approximate"
 _TEXT = re.compile(r"hw1:([0-9]+):([0-9a-f]{32})")
 _MODULUS = 1 << 64
 _LANES = (1, 2)
@@ -75,6 +80,16 @@ def content_of_text(text: str) -> ContentDigest | None:
     if found is None:
         return None
     return ContentDigest(rows=int(found[1]), first=int(found[2][:16], 16), second=int(found[2][16:], 16))
+
+
+def marked_approximate(rows: DataFrame, columns: Collection[str]) -> DataFrame:
+    """The same rows, with a mark on columns whose last digits another run may change, and on no others."""
+    for field in rows.schema.fields:
+        said = {key: value for key, value in field.metadata.items() if key != APPROXIMATE_KEY}
+        wanted = {**said, APPROXIMATE_KEY: True} if field.name in columns else said
+        if wanted != field.metadata:
+            rows = rows.withMetadata(quoted(field.name), wanted)
+    return rows
 
 
 def digest_rows(rows: DataFrame) -> ContentDigest:
@@ -161,7 +176,8 @@ class RowHashes:
 def row_hashes(schema: StructType, prefix: str) -> RowHashes:
     """How a row is hashed. Spark's own hash passes over nulls: what is null is seen by what is missing."""
     inside: list[str] = []
-    parts = _fields(schema, "", "", prefix, inside)
+    exact = StructType([field for field in schema.fields if not field.metadata.get(APPROXIMATE_KEY)])
+    parts = _fields(exact, "", "", prefix, inside)
     first, second = (_hash(lane, parts) for lane in _LANES)
     return RowHashes(first=first, second=second, inside=tuple(inside))
 

@@ -17,12 +17,15 @@ def pure(function: _F) -> _F:
 
     A view with a function in Python is refused without it: nobody can see whether it looks at a clock, a file
     or a random number. What the function and all it calls in the project say is part of a view's identity.
+    It may stand above `udf` or below it.
 
     >>> @pure
     ... def initials(name: str) -> str:
     ...     return "".join(word[0] for word in name.split())
     """
     vars(function)[_MARK] = True
+    if hasattr(function, "evalType"):  # a udf; plans carry the function inside
+        vars(cast("object", vars(function)["func"]))[_MARK] = True
     return function
 
 

@@ -65,7 +65,7 @@ _DEFINES = frozenset({"CTERelationDef", "UnionLoop"})
 _ENTRIES = {"Project": "projectList", "Aggregate": "aggregateExpressions"}
 # Spark's arithmetic as the settings have it by default.
 _USUAL = frozenset({"ANSI", "NumericEvalContext(evalMode=ANSI, allowDecimalPrecisionLoss=True)"})
-_NOTES = ("__", "delta.")
+_NOTES = ("__", "delta.", "headwater.approximate")
 _ATOM = re.compile(r"\d+:(.*);", re.DOTALL)
 _ID_IN_NAME = re.compile(r"#\d+L?")
 # A function's definition in the catalogue has the moment of its making; its body stands below it.

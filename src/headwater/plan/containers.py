@@ -93,6 +93,11 @@ def _map_keys(scope: Scope, node: Node) -> Value:
     return Value(others=value.shape(), parts={ELEMENT: value.part(KEY)})
 
 
+def _has_key(scope: Scope, node: Node) -> Value:
+    value, key = scope.value_of(node.plan("left")), scope.value_of(node.plan("right"))
+    return Value(others=value.shape() | value.part(KEY).all() | key.all())
+
+
 def _map_values(scope: Scope, node: Node) -> Value:
     value = scope.value_of(node.plan("child"))
     return Value(others=value.shape(), parts={ELEMENT: value.part(VALUE)})
@@ -121,6 +126,16 @@ def _rearranged(scope: Scope, node: Node) -> Value:
     given = [(scope.value_of(each), element_type(each.type)) for each in expressions_in(node)]
     shape = NONE.union(*(value.all() if inner is None else value.shape() for value, inner in given))
     return either(value for value, inner in given if inner is not None).also(shape)
+
+
+def _without_nulls(scope: Scope, node: Node) -> Value:
+    value = scope.value_of(node.plan("child"))
+    return value.also(value.part(ELEMENT).shape())
+
+
+def _with_one_more(scope: Scope, node: Node) -> Value:
+    array, one = (scope.value_of(each) for each in expressions_in(node))
+    return either((array, Value(parts={ELEMENT: one})))
 
 
 def _flattened(scope: Scope, node: Node) -> Value:
@@ -234,15 +249,18 @@ def _maps_zipped(scope: Scope, node: Node) -> Value:
 CONTAINER_RULES: Mapping[str, Rule] = {
     "GetStructField": _struct_field,
     "GetArrayStructFields": _field_of_elements,
-    **dict.fromkeys(["GetArrayItem", "ElementAt", "GetMapValue"], _item),
+    **dict.fromkeys(["GetArrayItem", "Get", "ElementAt", "GetMapValue"], _item),
     "CreateNamedStruct": _new_struct,
     "CreateArray": _new_array,
     "CreateMap": _new_map,
     "UpdateFields": _changed_struct,
+    "MapContainsKey": _has_key,
     "MapKeys": _map_keys,
     "MapValues": _map_values,
     "MapEntries": _map_entries,
     **dict.fromkeys(["Concat", "Reverse", "Slice"], _rearranged),
+    "ArrayCompact": _without_nulls,
+    **dict.fromkeys(["ArrayAppend", "ArrayPrepend"], _with_one_more),
     "Flatten": _flattened,
     "ArraysZip": _side_by_side,
     "MapFromEntries": _map_of_entries,

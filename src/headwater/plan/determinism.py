@@ -126,6 +126,23 @@ def determinism_of(
     found = search(tree, keys, functions)
     offences = [*found.found, *_hidden_in_values(tree, sql)]
     flow = flow_of(tree, [each.node for each in offences], found.deciding, view)
+    findings = _findings(tree, view, offences, flow, settings, origin)
+    unsteady = _together(tree, [*findings, *_inherited(tree, flow, upstream)])
+    unique = (
+        _ordered(tree, {tree.attributes[each].name for each in key}) for key in found.keys.of(tree.root)
+    )
+    return Determinism(view=view, findings=tuple(findings), unsteady=unsteady, keys=tuple(sorted(unique)))
+
+
+def _findings(
+    tree: PlanTree,
+    view: str,
+    offences: Sequence[Offence],
+    flow: Flow,
+    settings: Mapping[str, Severity],
+    origin: Origin | None,
+) -> list[Finding]:
+    """What was found, each kind once, with all columns that it reaches; sorted by code."""
     reached: dict[tuple[str, str], list[Unsteady]] = {}
     for number, each in enumerate(offences):
         columns = _columns(tree, flow.of_mark(number), each.rule)
@@ -148,11 +165,7 @@ def determinism_of(
             )
         )
     findings.sort(key=lambda each: (each.code, each.detail))
-    unsteady = _together(tree, [*findings, *_inherited(tree, flow, upstream)])
-    unique = (
-        _ordered(tree, {tree.attributes[each].name for each in key}) for key in found.keys.of(tree.root)
-    )
-    return Determinism(view=view, findings=tuple(findings), unsteady=unsteady, keys=tuple(sorted(unique)))
+    return findings
 
 
 def _hidden_in_values(tree: PlanTree, sql: Iterable[str]) -> list[Offence]:

@@ -70,6 +70,7 @@ def _make(run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) 
         run_id=run.run_id,
         new_token=run.clock.new_token,
         retain=lambda name: run.request.config.upkeep_of(name).retain_hours,
+        approximate={name: bundle.approximate for name, bundle in compiled.bundles.items()},
         hot={each.dataset_name: each.stats_columns for each in compiled.statistics},
         registrations={each.table.name: each for each in compiled.registrations},
     )

@@ -17,6 +17,7 @@ from headwater.delta import (
     commit_mutation,
     find_content,
     find_head,
+    marked_approximate,
     note_of,
     read_head,
     read_pinned,
@@ -56,8 +57,8 @@ _WITHDRAWN = "withdrawn"
 class TaskContext:
     """What all tasks of a run share.
 
-    `retain` tells how many hours each table keeps its past, if it says; `hot` of which columns its files keep
-    minimum and maximum, if its policy leaves that open.
+    `retain` tells how many hours each table keeps its past, if it says; `approximate` which columns have
+    no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
     """
 
     session: RunSession
@@ -65,6 +66,7 @@ class TaskContext:
     run_id: str
     new_token: Callable[[], str]
     retain: Callable[[str], int | None] = lambda _name: None
+    approximate: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     hot: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     checks: RowChecks = field(default_factory=RowChecks)
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
@@ -124,7 +126,7 @@ def _build(
     receipt = write_table(
         context,
         view.name,
-        watched.rows,
+        marked_approximate(watched.rows, context.approximate.get(view.name, ())),
         uri=uri,
         key=key,
         head=head,
