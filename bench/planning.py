@@ -3,7 +3,7 @@
     make bench
 
 Spark alone turns the same plan bytes into analysed frames over the same names. Headwater does that and makes
-a bundle of each: canonical plan, lineage, determinism, semantic types, fingerprint. The bar is a ratio of 1.5.
+a bundle of each: canonical plan, lineage, determinism, semantic types, fingerprint. The bar is 1.5.
 """
 
 from __future__ import annotations

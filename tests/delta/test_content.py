@@ -16,6 +16,7 @@ from headwater.delta.content import (
     ObservedContent,
     content_of_text,
     digest_rows,
+    marked_approximate,
     row_hashes,
 )
 
@@ -212,3 +213,18 @@ def test_no_rows_have_a_digest(session: RunSession, tmp_path: Path) -> None:
     observed = ObservedContent(session, session.spark.range(0))
     observed.rows.write.parquet(str(tmp_path / "rows"))
     assert observed.found() == NO_ROWS == digest_rows(session.spark.range(0))
+
+
+def test_a_column_that_is_only_close_is_no_part_of_the_digest(session: RunSession, tmp_path: Path) -> None:
+    def digest(share: float, count: int = 1) -> ContentDigest:
+        rows = session.spark.sql(f"SELECT {count} AS n, {share!r}D AS share")
+        place = str(tmp_path / f"{share}-{count}")
+        marked_approximate(session, rows, ["share"]).write.format("delta").mode("overwrite").save(place)
+        return digest_rows(session.spark.read.format("delta").load(place))
+
+    assert digest(0.1) == digest(0.2)
+    assert digest(0.1, 2) != digest(0.1)
+    plain = session.spark.sql("SELECT 1 AS n, 0.1D AS share")
+    marked = marked_approximate(session, plain, ["share"])
+    assert digest_rows(marked) != digest_rows(plain)
+    assert digest_rows(marked_approximate(session, marked, [])) == digest_rows(plain)

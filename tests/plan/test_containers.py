@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as F
 
 if TYPE_CHECKING:
     from tests.plan.conftest import Tables
@@ -92,8 +93,6 @@ def test_what_an_expression_takes_of_nested_columns(tables: Tables, expression: 
 
 
 def test_fields_that_are_set_and_dropped(tables: Tables) -> None:
-    from pyspark.sql import functions as F
-
     who = (
         F.col("who")
         .withField("name", F.col("kind"))

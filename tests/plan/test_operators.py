@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as F
 
 from headwater.plan.operators import Walk
 from headwater.plan.tree import Attribute, Node, PlanTree, Struct
@@ -56,6 +57,14 @@ def test_a_common_table_under_a_subquery_sees_the_query_around_it(tables: Tables
         "customers": ("id", "name"),
         "orders": ("amount", "customer", "qty"),
     }
+
+
+def test_a_query_that_is_used_twice_keeps_its_common_tables_apart(tables: Tables) -> None:
+    once = tables.session.spark.sql("WITH t AS (SELECT id, qty FROM orders WHERE amount > 2) SELECT * FROM t")
+    both = once.alias("x").join(once.alias("y"), F.col("x.id") == F.col("y.qty"))
+    lineage = tables.lineage_of(both.select("x.id", "y.qty").union(once.select("qty", "id")))
+    assert lineage.required == {"orders": ("amount", "id", "qty")}
+    assert [len(column.dependences) for column in lineage.columns] == [2, 2]
 
 
 def test_a_recursive_table_grows_until_nothing_new_is_claimed(tables: Tables) -> None:

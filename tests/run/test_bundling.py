@@ -9,9 +9,12 @@ import msgspec
 import pytest
 
 import headwater
+from headwater.artifacts import read_manifest
+from headwater.delta import APPROXIMATE_KEY, snapshot_info
 from headwater.plan import PlanBundle, changes_between
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -220,3 +223,48 @@ def test_the_analysed_plans_are_those_on_record(before: dict[str, PlanBundle], s
     assert "\n".join(f"{name}\n{before[name].analysed.text}" for name in sorted(before)) == snapshot
     codes = {name: bundle.fingerprint.code for name, bundle in sorted(before.items())}
     assert codes == snapshot
+
+
+def test_float_sums_carry_a_tolerance_from_plan_to_digest(
+    project_folder: Callable[..., Path], runtime: SessionRuntime
+) -> None:
+    text = (
+        "import headwater\n"
+        'headwater.source("n", rows=[(i % 3, i / 7) for i in range(50)], schema="k INT, x DOUBLE")\n'
+    )
+    folder = project_folder(
+        all_py=text,
+        sums_sql="-- headwater: table\nSELECT k, sum(x) AS total, count(*) AS n FROM n GROUP BY k",
+        shares_sql="-- headwater: table\nSELECT k, total / 2 AS half, n FROM sums",
+    )
+    project = headwater.open(folder, settings=SETTINGS)
+    planned = project.plan(scans=False).bundles
+    (finding,) = planned["sums"].findings
+    assert (finding.code, finding.severity, finding.approximate) == ("HW-DET-013", "warn", ("total",))
+    assert (planned["shares"].findings, planned["shares"].approximate) == ((), ("half",))
+    assert project.build().status == "done"
+    with runtime.checkout() as session:
+        table = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "shares"))
+        marked = [field.name for field in table.schema.fields if field.metadata.get(APPROXIMATE_KEY)]
+    assert marked == ["half"]
+    assert project.build().status == "unchanged"
+
+
+def test_lineage_chooses_statistics_and_the_choice_is_recorded(
+    project_folder: Callable[..., Path], runtime: SessionRuntime
+) -> None:
+    wide = ", ".join(f"id + {n} AS c{n}" for n in range(40))
+    folder = project_folder(
+        wide_sql=f"-- headwater: table\nSELECT {wide} FROM range(3)",
+        late_sql="-- headwater: table\nSELECT c1, c39 FROM wide WHERE c38 > 1",
+    )
+    project = headwater.open(folder, settings=SETTINGS)
+    outcome = project.build()
+    assert outcome.status == "done", outcome.error
+    decided = {each.dataset_name: each for each in read_manifest(outcome.manifest).statistics}
+    assert decided["wide"].lineage_columns == ("c38", "c1", "c39")
+    with runtime.checkout() as session:
+        uri = (folder / ".headwater" / "tables" / "wide").resolve().as_uri()
+        properties = snapshot_info(session, uri).table_properties
+    assert properties["delta.dataSkippingStatsColumns"].startswith("c38,c1,c39,c0")
+    assert project.build().status == "unchanged"

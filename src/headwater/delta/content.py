@@ -10,9 +10,10 @@ Not here: whether a table's rows can be read; and where its digests are kept.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import (
     ArrayType,
@@ -25,14 +26,14 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-from headwater.delta.columns import quoted
+from headwater.delta.columns import quoted, sql_column
 from headwater.delta.observing import Observed
 from headwater.digest import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from headwater.runtime import RunSession
 
@@ -82,14 +83,25 @@ def content_of_text(text: str) -> ContentDigest | None:
     return ContentDigest(rows=int(found[1]), first=int(found[2][:16], 16), second=int(found[2][16:], 16))
 
 
-def marked_approximate(rows: DataFrame, columns: Collection[str]) -> DataFrame:
+def marked_approximate(session: RunSession, rows: DataFrame, columns: Collection[str]) -> DataFrame:
     """The same rows, with a mark on columns whose last digits another run may change, and on no others."""
+    listed: list[Any] = []
+    is_marked = True
     for field in rows.schema.fields:
         said = {key: value for key, value in field.metadata.items() if key != APPROXIMATE_KEY}
         wanted = {**said, APPROXIMATE_KEY: True} if field.name in columns else said
-        if wanted != field.metadata:
-            rows = rows.withMetadata(quoted(field.name), wanted)
-    return rows
+        is_marked = is_marked and wanted == field.metadata
+        column: Any = sql_column(session, quoted(field.name))
+        listed.append(
+            column if wanted == field.metadata else _with_metadata(session, column, field.name, wanted)
+        )
+    return rows if is_marked else rows.select(*listed)
+
+
+def _with_metadata(session: RunSession, column: Any, name: str, metadata: dict[str, Any]) -> Column:
+    """A column with just this metadata; for an empty mapping, Python's own alias would leave what is there."""
+    said = session.jvm.org.apache.spark.sql.types.Metadata.fromJson(json.dumps(metadata))
+    return type(column)(getattr(column._jc, "as")(name, said))
 
 
 def digest_rows(rows: DataFrame) -> ContentDigest:

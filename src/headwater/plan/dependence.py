@@ -150,10 +150,11 @@ def minimal_paths(dependences: Iterable[Dependence]) -> tuple[ColumnPath, ...]:
     paths = {path for path, _ in dependences}
     whole = {(path.dataset, path.parts) for path in paths if path.whole}
     inner = {(path.dataset, path.parts[:size]) for path in paths for size in range(1, len(path.parts))}
+    covered = inner | whole
     kept = {
         ColumnPath(path.dataset, path.parts)
         for path in paths
-        if (path.whole or ((path.dataset, path.parts) not in inner | whole))
+        if (path.whole or (path.dataset, path.parts) not in covered)
         and not any((path.dataset, path.parts[:size]) in whole for size in range(1, len(path.parts)))
     }
     return tuple(sorted(kept))

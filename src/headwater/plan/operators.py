@@ -84,9 +84,10 @@ class Walk:
     # --- common tables
 
     def define(self, node: Node) -> None:
-        """Remembers a common table."""
+        """Remembers common tables, and forgets what an earlier copy of the same query made of them."""
         for each in node.nodes("cteDefs"):
             self._tables[each.fields["id"]] = each.plan("child")
+            self._made.pop(each.fields["id"], None)
 
     def common_table(self, node: Node, outer: Scope | None) -> Rows:
         """A common table where it is used."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from headwater.errors import HeadwaterError, NothingToRead, NotPlanned
 from headwater.names import near_hint
-from headwater.pipeline import ViewSpec
+from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import PlanText, canonical_text, plan_error, planned_trees, run_metrics
 from headwater.run.compile import rehydrate_view
 from headwater.run.making import reached_by
@@ -100,10 +100,14 @@ def _failed(error: HeadwaterError) -> PlanText:
 
 
 def _names_of_places(planning: Planning, view: str) -> dict[str, str]:
-    """The datasets behind the folders that scans read, with their versions."""
+    """The datasets behind the places that scans read: tables with their versions, and files of listings."""
     found: dict[str, str] = {}
     for name in reached_by(planning.compiled, planning.pipeline, view):
-        pin = planning.pin_of(name)
+        pin, spec = planning.pin_of(name), planning.pipeline.spec(name)
         if pin is not None:
             found[f"file:{local_path_of(pin.uri)}"] = f"{pin.name}@{pin.version}"
+        elif isinstance(spec, SourceSpec) and (files := planning.run.pins.pinned(spec).files) is not None:
+            root = local_path_of(files.pin.uri)
+            for each in files.files:
+                found[f"file:{root / each.path}"] = f"{spec.name}/{each.path}".rstrip("/")
     return found

@@ -126,7 +126,7 @@ def _build(
     receipt = write_table(
         context,
         view.name,
-        marked_approximate(watched.rows, context.approximate.get(view.name, ())),
+        marked_approximate(context.session, watched.rows, context.approximate.get(view.name, ())),
         uri=uri,
         key=key,
         head=head,
