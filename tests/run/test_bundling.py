@@ -242,7 +242,10 @@ def test_float_sums_carry_a_tolerance_from_plan_to_digest(
     (finding,) = planned["sums"].findings
     assert (finding.code, finding.severity, finding.approximate) == ("HW-DET-013", "warn", ("total",))
     assert (planned["shares"].findings, planned["shares"].approximate) == ((), ("half",))
-    assert project.build().status == "done"
+    outcome = project.build()
+    assert outcome.status == "done"
+    (warning,) = outcome.warnings
+    assert warning.startswith("HW-DET-013 views/sums.sql:1: 'sums' ")
     with runtime.checkout() as session:
         table = session.spark.read.format("delta").load(str(folder / ".headwater" / "tables" / "shares"))
         marked = [field.name for field in table.schema.fields if field.metadata.get(APPROXIMATE_KEY)]

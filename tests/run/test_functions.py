@@ -31,9 +31,19 @@ def loud(names):
 @headwater.table
 def longer(names):
     @F.pandas_udf("bigint")
+    @headwater.pure
     def length(values: pd.Series) -> pd.Series:
         return values.str.len()
     return names.select(length("name").alias("n"))
+"""
+
+WORDS = """import headwater
+
+END = '!'
+
+@headwater.pure
+def shout(word):
+    return word.upper() + END
 """
 
 
@@ -45,7 +55,7 @@ def built(runtime: SessionRuntime, tmp_path_factory: pytest.TempPathFactory) -> 
     (folder / "views").mkdir(parents=True)
     (folder / "headwater.toml").write_text('[project]\nname = "small"\n')
     (folder / "views" / "v.py").write_text(VIEWS)
-    (folder / "words.py").write_text("END = '!'\ndef shout(word):\n    return word.upper() + END\n")
+    (folder / "words.py").write_text(WORDS)
     build(folder)
     return folder
 
@@ -87,11 +97,11 @@ def test_an_edited_helper_is_noticed(copy: Path, runtime: SessionRuntime, old: s
 
 def test_a_function_that_fails_at_work_names_its_line(copy: Path) -> None:
     words = copy / "words.py"
-    words.write_text("def shout(word):\n    return word.upper() + 3\n")
+    words.write_text(WORDS.replace("+ END", "+ 3"))
     outcome = headwater.open(copy, settings=SETTINGS).build()
     assert outcome.error is not None
     assert outcome.error.origin is not None
-    assert (Path(outcome.error.origin.path).name, outcome.error.origin.line) == ("words.py", 2)
+    assert (Path(outcome.error.origin.path).name, outcome.error.origin.line) == ("words.py", 7)
     assert "TypeError" in outcome.error.message
 
 
@@ -105,11 +115,13 @@ headwater.source("names", rows=[("ada", 1), ("bea", -1)], schema="name STRING, n
 BIG = F.col("n") > 0
 W = Window.partitionBy("name").orderBy("n")
 
+@headwater.pure
 @F.udf("string")
 def shout(word):
     return word.upper() + END.text
 
 @F.pandas_udf("bigint")
+@headwater.pure
 def length(values: pd.Series) -> pd.Series:
     return values.str.len()
 
@@ -137,7 +149,9 @@ def test_functions_columns_and_windows_of_a_file_run(
     project_folder: MakeProject, runtime: SessionRuntime
 ) -> None:
     folder = project_folder(v_py=MADE_AT_IMPORT, w_py=DATACLASS)
-    (folder / "late_words.py").write_text("def ending(word):\n    return '?'\n")
+    (folder / "late_words.py").write_text(
+        "import headwater\n\n@headwater.pure\ndef ending(word):\n    return '?'\n"
+    )
     build(folder)
     assert values(runtime, folder, "loud", "name") == ["ADA!?"]
     assert values(runtime, folder, "loud", "n") == [3]

@@ -60,6 +60,7 @@ def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
         "seconds": round(outcome.seconds, 3),
         "tables": tables,
         "manifest": str(outcome.manifest),
+        **({"warnings": list(outcome.warnings)} if outcome.warnings else {}),
     }
     return document | ({"error": error_document(outcome.error)} if outcome.error else {})
 
@@ -99,6 +100,8 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
         reason = each.reason if each.action != "failed" else "see below"
         table.add_row(each.name, f"[{_ACTION_STYLES[each.action]}]{each.action}[/]", version, rows, reason)
     console.print(table)
+    for warning in outcome.warnings:
+        console.print(f"warning {printable(warning)}", soft_wrap=True, highlight=False, markup=False)
     console.print(
         f"{'Done' if outcome.status == 'done' else 'Failed'}: {_counted(outcome)} "
         f"in {outcome.seconds:.1f} s. Run {outcome.run_id}",

@@ -99,7 +99,7 @@ def marked_approximate(session: RunSession, rows: DataFrame, columns: Collection
 
 
 def _with_metadata(session: RunSession, column: Any, name: str, metadata: dict[str, Any]) -> Column:
-    """A column with just this metadata; for an empty mapping, Python's own alias would leave what is there."""
+    """A column with just this metadata; given an empty mapping, Python's own alias leaves what is there."""
     said = session.jvm.org.apache.spark.sql.types.Metadata.fromJson(json.dumps(metadata))
     return type(column)(getattr(column._jc, "as")(name, said))
 

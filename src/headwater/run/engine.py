@@ -5,6 +5,7 @@ Not here: any of these steps; each is a function of its own area.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -60,7 +61,19 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         request.warehouse.prepare()
         made = _make(run, pipeline, compiled, bundling)
         manifest = _record(run, pipeline, compiled, made)
-        return _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start)
+        outcome = _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start)
+        return dataclasses.replace(outcome, warnings=_warnings(compiled))
+
+
+def _warnings(compiled: Compiled) -> tuple[str, ...]:
+    """What was found in views and let pass, one line each."""
+    bundles = (compiled.bundles[name] for name in compiled.order if name in compiled.bundles)
+    return tuple(
+        f"{each.code} {bundle.file}:{bundle.line}: '{bundle.view}' {each.detail}"
+        for bundle in bundles
+        for each in bundle.findings
+        if each.severity == "warn"
+    )
 
 
 def _make(run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) -> Made:

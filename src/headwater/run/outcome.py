@@ -38,7 +38,7 @@ def ignore_progress(_step: Progress) -> None:
 class RunOutcome:
     """A run that is over. For an unchanged project `run_id` is that of the run that made what is there.
 
-    `snapshots` are the stored tables that have a version, by name.
+    `snapshots` are the stored tables that have a version, by name; `warnings` what a rerun may not repeat.
     """
 
     run_id: str
@@ -48,5 +48,6 @@ class RunOutcome:
     sources: int
     seconds: float
     manifest: Path
+    warnings: tuple[str, ...] = ()
     snapshots: Mapping[str, SnapshotKey] = field(default_factory=dict[str, "SnapshotKey"])
     error: HeadwaterError | None = None

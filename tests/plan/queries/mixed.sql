@@ -101,3 +101,15 @@ FROM orders
 WITH RECURSIVE t (n, a, b) AS (SELECT 0, id, tier FROM customers UNION ALL (
   WITH q AS (SELECT n + 1 AS n, b AS a, a AS b FROM t WHERE n < 2) SELECT q.n, q.a, x.weight FROM q JOIN arcs x ON x.source = q.b))
 SELECT n, a FROM t
+
+-- how long it is what was made
+SELECT size(zip_with(scores, others, (a, b) -> 1)) AS zipped, size(array_compact(items)) AS there, size(flatten(grid)) AS cells,
+  size(slice(items, 1, coalesce(id, 0))) AS cut, size(arrays_zip(scores, items)) AS pairs FROM events
+
+-- how many entries it has what was made
+SELECT size(map_concat(props, map('none', id))) AS more, size(map_zip_with(props, notes, (k, p, n) -> 1)) AS both,
+  size(map_from_arrays(map_keys(props), map_values(props))) AS same, size(map_from_entries(map_entries(notes))) AS again FROM events
+
+-- structs of rows before and after
+SELECT lead(who) OVER (PARTITION BY kind ORDER BY id).name AS next, kind COLLATE UNICODE_CI AS kind,
+  nth_value(who, 2) OVER (PARTITION BY kind ORDER BY id).home.city AS second FROM events

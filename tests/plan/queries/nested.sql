@@ -143,8 +143,8 @@ SELECT kind, count(who) AS n, count(items, props) AS m FROM events GROUP BY kind
 SELECT who.name, n FROM (SELECT who, count(*) AS n FROM events GROUP BY who)
 
 -- windows over structs
-SELECT lag(who) OVER (PARTITION BY kind ORDER BY id, who.id, who.name, who.home).name AS before,
-  first_value(who) OVER (PARTITION BY kind ORDER BY id, who.id, who.name, who.home).home.zip AS first FROM events
+SELECT lag(who) OVER (PARTITION BY kind ORDER BY id).name AS before,
+  first_value(who) OVER (PARTITION BY kind ORDER BY id).home.zip AS first FROM events
 
 -- a join on a field, a field of the other side
 SELECT e.who.name, c.region FROM events e JOIN customers c ON e.who.id = c.id
