@@ -88,6 +88,8 @@ def test_an_analysed_plan_reads_registered_names_and_stops_there(session: RunSes
     assert names_in_analysed(analysed_tree(inner), "v") == ("big",)
     closed = session.spark.sql("SELECT 1 AS x UNION ALL SELECT id FROM range(3) UNION ALL VALUES (1)")
     assert names_in_analysed(analysed_tree(closed), "v") == ()
+    worked_out = session.spark.sql("SELECT * FROM VALUES (current_date())")
+    assert names_in_analysed(analysed_tree(worked_out), "v") == ()
 
 
 def test_a_recursive_query_reads_what_it_starts_from(session: RunSession) -> None:

@@ -84,7 +84,6 @@ def files_below(folder: Path) -> dict[str, bytes | None]:
     return {
         str(each.relative_to(folder)): each.read_bytes() if each.is_file() else None
         for each in sorted(folder.rglob("*"))
-        if "__pycache__" not in each.parts
     }
 
 

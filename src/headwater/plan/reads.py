@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Leaves that read nothing from outside.
 CLOSED_LEAVES = frozenset(
     {"LocalRelation", "OneRowRelation", "Range", "CTERelationRef", "UnionLoopRef", "EmptyRelation"}
+    | {"ResolvedInlineTable"}
 )
 
 # Operators that ask their child for every row once, and let no filter through to it. A sort is none: Spark
