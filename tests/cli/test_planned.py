@@ -199,7 +199,7 @@ def test_an_explanation_has_the_plans_that_there_are_and_the_error_of_one_that_i
     found = bundle(optimised=PlanText(text="Filter\n"), physical=PlanText(error="HW-PLAN-005 no"))
     metrics = (
         OperatorMetrics(depth=0, operator="Project", metrics={}),
-        OperatorMetrics(depth=1, operator="Scan", metrics={"numOutputRows": 1200, "empty": 0, "a": 1}),
+        OperatorMetrics(depth=1, operator="Scan ", metrics={"numOutputRows": 1200, "empty": 0, "a": 1}),
     )
     lines = list(explanation_lines(Explanation(bundle=found, metrics=metrics)))
     assert lines[0] == f"facts  views/facts.sql:3  {found.fingerprint.digest[:16]}"

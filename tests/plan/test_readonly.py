@@ -13,7 +13,9 @@ import pytest
 from headwater.errors import EngineFailed, HeadwaterError, NotReadOnly, NotResolved, SqlSyntax, UnknownDataset
 from headwater.names import same_name
 from headwater.plan import analyse_query, inspect_query
+from headwater.plan.catalyst import read_plan
 from headwater.plan.readonly import _ParsedLook, _query_error
+from headwater.plan.tree import Node, Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -531,18 +533,18 @@ def test_the_error_names_what_was_found_and_what_to_do(people: RunSession) -> No
     assert (wrong.value.origin and str(wrong.value.origin)) == "SQL:2"
 
 
-def test_a_look_goes_into_arrays_and_stops_at_what_it_does_not_know(people: RunSession) -> None:
-    jvm: Any = people.jvm
-    state = people.jvm_session.sessionState()
-    gateway: Any = people.spark.sparkContext._gateway
-    plans: Any = gateway.new_array(jvm.java.lang.Object, 2)
-    plans[0] = state.sqlParser().parsePlan("SELECT * FROM a")
-    plans[1] = state.sqlParser().parsePlan("SELECT * FROM b")
+def test_a_look_goes_into_lists_and_stops_at_what_it_does_not_know(people: RunSession) -> None:
+    parser = people.jvm_session.sessionState().sqlParser()
+    plans = [
+        read_plan(people.spark, parser.parsePlan(f"SELECT * FROM {name}"), is_resolved=False).root
+        for name in ("a", "b")
+    ]
     look = _ParsedLook(people)
-    look.at(plans)
+    look.at(Node(kind="Union", sort="plan", fields={"children": tuple(plans), "odd": Opaque("java.lang.X")}))
     assert set(look.reads) == {"a", "b"}
+    unknown = Node(kind="Union", sort="plan", fields={"odd": ((Opaque("some.SessionState"),),)})
     with pytest.raises(NotReadOnly, match="something unknown, SessionState"):
-        look.at(state)
+        look.at(unknown)
 
 
 def test_an_inspection_leaves_no_active_session_behind(session: RunSession) -> None:

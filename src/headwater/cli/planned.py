@@ -182,7 +182,7 @@ def explanation_lines(explained: Explanation) -> Iterator[str]:
         yield "Counted"
         for each in explained.metrics:
             counts = ", ".join(f"{name} {count:,}" for name, count in _telling(each.metrics.items()))
-            yield f"{'  ' * each.depth}{each.operator}{'  ' if counts else ''}{counts}"
+            yield f"{'  ' * each.depth}{each.operator.strip()}{'  ' if counts else ''}{counts}"
 
 
 def _plan_lines(text: PlanText) -> list[str]:

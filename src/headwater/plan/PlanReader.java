@@ -8,6 +8,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -50,6 +52,7 @@ import org.apache.spark.util.AccumulatorV2;
  */
 public class PlanReader {
   private static final String SPARK = "org.apache.spark.sql.catalyst.";
+  private static final String[] SHORTENED = {SPARK + "analysis.", SPARK + "expressions.", SPARK + "plans."};
   private static final String INLINED = "_pyspark_connect_temp_view_";
   private static final int LONGEST_WRITTEN = 200;
 
@@ -155,6 +158,10 @@ public class PlanReader {
       value(option.isEmpty() ? null : option.get(), to);
     } else if (value instanceof scala.collection.Iterable) {
       iterable((scala.collection.Iterable) value, to);
+    } else if (value instanceof Map) {
+      pairs((Map) value, to);
+    } else if (value instanceof Object[]) {
+      iterable(scala.collection.immutable.ArraySeq.unsafeWrapArray(value), to);
     } else if (value instanceof CatalogTable) {
       to.append("{\"table\":");
       quoted(((CatalogTable) value).identifier().table(), to);
@@ -166,7 +173,7 @@ public class PlanReader {
       to.append('}');
     } else {
       to.append("{\"opaque\":");
-      quoted(nameOf(value), to);
+      quoted(value.getClass().getName(), to);
       to.append('}');
     }
   }
@@ -188,6 +195,18 @@ public class PlanReader {
     }
     if (values instanceof scala.collection.Set || values instanceof scala.collection.Map) {
       Collections.sort(texts);
+    }
+    list("", texts, to);
+  }
+
+  private void pairs(Map values, StringBuilder to) throws Exception {
+    ArrayList texts = new ArrayList();
+    for (Object each : new TreeMap(values).entrySet()) {
+      StringBuilder text = new StringBuilder("[");
+      value(((Map.Entry) each).getKey(), text);
+      text.append(',');
+      value(((Map.Entry) each).getValue(), text);
+      texts.add(text.append(']').toString());
     }
     list("", texts, to);
   }
@@ -336,7 +355,12 @@ public class PlanReader {
   private static String nameOf(Object value) {
     String name = value.getClass().getName();
     name = name.endsWith("$") ? name.substring(0, name.length() - 1) : name;
-    return name.startsWith(SPARK) ? name.substring(name.lastIndexOf('.') + 1) : name;
+    for (int i = 0; i < SHORTENED.length; i++) {
+      if (name.startsWith(SHORTENED[i])) {
+        return name.substring(name.lastIndexOf('.') + 1);
+      }
+    }
+    return name;
   }
 
   private static void quoted(String text, StringBuilder to) {

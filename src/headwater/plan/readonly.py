@@ -1,8 +1,7 @@
 """Whether a query only reads: its parsed plan is inspected before analysis, its analysed plan before it runs.
 
 Both are walked whole: every field of every node, so that nothing hides in a subquery, a window, a VALUES
-list or a hint. What is not on a list is refused. Catalyst's JSON will not do here: it leaves out lists of
-lists and maps, and a subquery inside one would go unseen.
+list or a hint. What is not on a list is refused, and so is a value that the reader of plans cannot open.
 Not here: where the names lead, and running anything.
 """
 
@@ -10,46 +9,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from py4j.java_collections import JavaArray
-from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame
 
 from headwater.errors import FunctionDisabled, HeadwaterError, NotReadOnly, NotResolved, SqlSyntax
 from headwater.functions import find_function
 from headwater.names import near_hint, same_name
 from headwater.origin import Origin
+from headwater.plan.catalyst import read_plan
 from headwater.plan.reviewed import (
     ANALYSED_PLANS,
     CLOSED_PLANS,
     DENIED_EXPRESSIONS,
     DENIED_FUNCTIONS,
-    EXPRESSION_PACKAGES,
     FEWER_ARGUMENTS,
     OPAQUE,
     PARSED_PLANS,
-    PLAN_PACKAGE,
     TABLE_FUNCTIONS,
 )
+from headwater.plan.tree import Node, Opaque, Struct
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from headwater.runtime import RunSession
 
-_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical.LogicalPlan"
-_EXPRESSION = "org.apache.spark.sql.catalyst.expressions.Expression"
-_PRODUCT = "scala.Product"
 _SEPARATOR = "\u0000"
+_CALLABLE: dict[str, frozenset[str]] = {}
 _NAMES_ONLY = "Read by name: a stored table, a view or a source of the project."
 _UNTOUCHED = {
     "spark.sql.variable.substitute": "false",  # ${env:HOME} in a query is text, not somebody's environment
     "spark.sql.runSQLOnFiles": "false",  # should a path slip by the inspection, it still leads nowhere
 }
-
-_Kind = Literal["plan", "expression", "product", "sequence", "opaque", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +69,11 @@ def inspect_query(session: RunSession, sql: str) -> InspectedQuery:
         with reader.active():
             plan = reader.jvm_session.sessionState().sqlParser().parsePlan(sql)
         look = _ParsedLook(reader)
-        if _simple_name(_class_of(plan)) == "DescribeFunction":
-            look.check_description(plan)
+        tree = read_plan(reader.spark, plan, is_resolved=False)
+        if tree.root.kind == "DescribeFunction":
+            look.check_description(tree.root)
         else:
-            look.at(plan)
+            look.at(tree.root)
     except ENGINE_EXCEPTIONS as error:
         raise _query_error(error) from error
     finally:
@@ -99,12 +93,16 @@ def analyse_query(session: RunSession, query: InspectedQuery, registered: Collec
             session.spark.conf.set(key, value)
         skip = session.jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
         analysed = session.jvm_session.sessionState().executePlan(query.plan, skip).analyzed()
-        if _simple_name(_class_of(analysed)) != "DescribeFunctionCommand":
-            _AnalysedLook(session, registered=registered).at(analysed)
+        tree = read_plan(session.spark, analysed)
+        if _simple_name(tree.root.kind) != "DescribeFunctionCommand":
+            _AnalysedLook(session, registered=registered).at(tree.root)
         rows = session.jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, analysed)
         return DataFrame(rows, session.spark)
     except ENGINE_EXCEPTIONS as error:
         raise _query_error(error) from error
+
+
+_Waiting = tuple[object, frozenset[str]]
 
 
 @dataclass(slots=True)
@@ -112,71 +110,37 @@ class _Look(ABC):
     """A walk over every value that a plan holds; subclasses say what they think of nodes."""
 
     session: RunSession
-    _kinds: dict[str, tuple[_Kind, int]] = field(default_factory=dict[str, "tuple[_Kind, int]"])
-    _classes: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def at(self, plan: Any) -> None:
+    def at(self, plan: Node) -> None:
         """Looks at a plan and all inside it; raises at the first thing that is not allowed."""
-        waiting: list[tuple[Any, frozenset[str]]] = [(plan, frozenset())]
+        waiting: list[_Waiting] = [(plan, frozenset())]
         while waiting:
             value, hidden = waiting.pop()
             waiting += self._inside(value, hidden)
 
-    def _inside(self, value: Any, hidden: frozenset[str]) -> Iterator[tuple[Any, frozenset[str]]]:
-        if not isinstance(value, JavaObject):
-            return iter(())  # text, a number, nothing
-        if isinstance(value, JavaArray):
-            return ((each, hidden) for each in cast("list[Any]", list(value)))
-        name = _class_of(value)
-        kind, arity = self._kind_of(name, value)
-        match kind:
-            case "plan":
-                return self._plan(name, value, arity, hidden)
-            case "expression":
-                return self._expression(name, value, arity, hidden)
-            case "sequence":
-                return ((each, hidden) for each in _elements(value))
-            case "product":
-                return _fields(value, arity, hidden)
-            case "opaque":
-                return iter(())
-            case "unknown":
-                raise NotReadOnly(found=f"something unknown, {_simple_name(name)}")
+    def _inside(self, value: object, hidden: frozenset[str]) -> Iterator[_Waiting]:
+        match value:
+            case Node(sort="plan"):
+                return self._plan(value, hidden)
+            case Node():
+                return self._expression(value, hidden)
+            case tuple():
+                return ((each, hidden) for each in cast("tuple[object, ...]", value))
+            case Struct():
+                return ((each, hidden) for each in value.fields.values())
+            case Opaque() if not value.kind.startswith(OPAQUE) and not value.kind.endswith("$"):
+                raise NotReadOnly(found=f"something unknown, {_simple_name(value.kind)}")
+            case _:
+                return iter(())  # text, a number, a type, nothing
 
     @abstractmethod
-    def _plan(
-        self, name: str, value: Any, arity: int, hidden: frozenset[str]
-    ) -> Iterator[tuple[Any, frozenset[str]]]: ...
+    def _plan(self, node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]: ...
 
-    def _expression(
-        self, name: str, value: Any, arity: int, hidden: frozenset[str]
-    ) -> Iterator[tuple[Any, frozenset[str]]]:
-        simple = _simple_name(name)
-        if not name.startswith(EXPRESSION_PACKAGES) or simple in DENIED_EXPRESSIONS:
-            raise NotReadOnly(found=f"the expression {simple}")
-        return iter(()) if simple == "Literal" else _fields(value, arity, hidden)
-
-    def _kind_of(self, name: str, value: Any) -> tuple[_Kind, int]:
-        """What a class is, asked once per class and walk."""
-        if name not in self._kinds:
-            self._kinds[name] = self._new_kind(name, value)
-        return self._kinds[name]
-
-    def _new_kind(self, name: str, value: Any) -> tuple[_Kind, int]:
-        if self._is(value, _LOGICAL):
-            return "plan", int(value.productArity())
-        if self._is(value, _EXPRESSION):
-            return "expression", int(value.productArity())
-        if name.startswith("scala.collection."):
-            return "sequence", 0
-        if name.startswith(OPAQUE) or name.endswith("$"):
-            return "opaque", 0
-        return ("product", int(value.productArity())) if self._is(value, _PRODUCT) else ("unknown", 0)
-
-    def _is(self, value: Any, kind: str) -> bool:
-        if kind not in self._classes:
-            self._classes[kind] = self.session.jvm.java.lang.Class.forName(kind)
-        return bool(self._classes[kind].isInstance(value))
+    def _expression(self, node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
+        # A name with dots is of another package than those that were looked at.
+        if "." in node.kind or node.kind in DENIED_EXPRESSIONS:
+            raise NotReadOnly(found=f"the expression {_simple_name(node.kind)}")
+        return _fields(node, hidden)
 
 
 @dataclass(slots=True)
@@ -184,64 +148,58 @@ class _ParsedLook(_Look):
     """Before analysis: names, functions and statements as they are written."""
 
     reads: dict[str, str] = field(default_factory=dict[str, str])
-    _functions: frozenset[str] | None = None
 
-    def check_description(self, plan: Any) -> None:
+    def check_description(self, plan: Node) -> None:
         """The one command there is: DESCRIBE FUNCTION, of a function that queries can call."""
-        described = plan.child()
-        if _simple_name(_class_of(described)) != "UnresolvedFunctionName":
+        described = plan.plan("child")
+        if described.kind != "UnresolvedFunctionName":
             raise NotReadOnly(found="a description of something other than a function by name")
-        parts = _parts(described.multipartIdentifier())
+        parts: tuple[str, ...] = described.fields["multipartIdentifier"]
         if len(parts) != 1:
             raise NotReadOnly(found=f"the function {'.'.join(parts)} of another catalog")
         if same_name(parts[0]) not in self._callable() | DENIED_FUNCTIONS.keys() | TABLE_FUNCTIONS:
             raise self._unknown_function(parts[0])
 
-    def _plan(
-        self, name: str, value: Any, arity: int, hidden: frozenset[str]
-    ) -> Iterator[tuple[Any, frozenset[str]]]:
-        simple = _simple_name(name)
-        if not name.startswith(PLAN_PACKAGE) or simple not in PARSED_PLANS:
-            raise _refusal_of(name)
-        match simple:
+    def _plan(self, node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
+        if node.kind not in PARSED_PLANS:
+            raise _refusal_of(node.kind)
+        match node.kind:
             case "UnresolvedRelation":
-                self._relation(value, hidden)
+                self._relation(node, hidden)
                 return iter(())
             case "UnresolvedTableValuedFunction":
-                self._check_table_function(_parts(value.name()))
+                self._check_table_function(node.fields["name"])
             case "UnresolvedWith":
-                return _common_tables(value, hidden)
-            case "LocalRelation":
-                return iter(())  # literal rows, evaluated by the parser
+                return _common_tables(node, hidden)
             case _:
                 pass
-        return _fields(value, arity, hidden)
+        return _fields(node, hidden)
 
-    def _expression(
-        self, name: str, value: Any, arity: int, hidden: frozenset[str]
-    ) -> Iterator[tuple[Any, frozenset[str]]]:
-        match _simple_name(name):
+    def _expression(self, node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
+        match node.kind:
             case "UnresolvedFunction":
-                self._check_function(_parts(value.nameParts()), int(value.arguments().size()))
+                self._check_function(node.fields["nameParts"], len(node.nodes("arguments")))
             case "UnresolvedGenerator":
-                self._check_function(_parts(value.name().nameParts()), int(value.children().size()))
+                names = node.fields["name"].fields
+                parts = [names[key] for key in ("catalog", "database", "funcName") if names.get(key)]
+                self._check_function(parts, len(node.nodes("children")))
             case "ExpressionWithUnresolvedIdentifier":
                 raise NotReadOnly(found="IDENTIFIER(...)", remedy="Write the name itself.")
             case _:
                 pass
         # Not super(): a dataclass with slots is made anew, and the bare super() would mean the old one.
-        return _Look._expression(self, name, value, arity, hidden)
+        return _Look._expression(self, node, hidden)
 
-    def _relation(self, value: Any, hidden: frozenset[str]) -> None:
-        parts = _parts(value.multipartIdentifier())
+    def _relation(self, node: Node, hidden: frozenset[str]) -> None:
+        parts: tuple[str, ...] = node.fields["multipartIdentifier"]
         if len(parts) != 1:
             raise NotReadOnly(found=f"the path or catalog name {'.'.join(parts)}", remedy=_NAMES_ONLY)
-        if value.isStreaming() or not value.options().isEmpty():
+        if node.fields["isStreaming"] or node.fields["options"]:
             raise NotReadOnly(found=f"options for '{parts[0]}'", remedy=_NAMES_ONLY)
         if same_name(parts[0]) not in hidden:
             self.reads.setdefault(same_name(parts[0]), parts[0])
 
-    def _check_function(self, parts: list[str], arguments: int) -> None:
+    def _check_function(self, parts: Sequence[str], arguments: int) -> None:
         name = same_name(parts[-1])
         if len(parts) != 1:
             raise NotReadOnly(found=f"the function {'.'.join(parts)}", remedy="Call functions by plain name.")
@@ -252,7 +210,7 @@ class _ParsedLook(_Look):
         if name not in self._callable():
             raise self._unknown_function(parts[-1])
 
-    def _check_table_function(self, parts: list[str]) -> None:
+    def _check_table_function(self, parts: Sequence[str]) -> None:
         if len(parts) != 1 or same_name(parts[0]) not in TABLE_FUNCTIONS:
             allowed = ", ".join(sorted(TABLE_FUNCTIONS))
             raise NotReadOnly(
@@ -260,12 +218,7 @@ class _ParsedLook(_Look):
             )
 
     def _callable(self) -> frozenset[str]:
-        if self._functions is None:
-            registry = self.session.jvm_session.sessionState().functionRegistry()
-            listed = str(registry.listFunction().mkString(_SEPARATOR)).split(_SEPARATOR)
-            names = frozenset(same_name(each.rpartition(".")[2]) for each in listed)
-            self._functions = names - frozenset(DENIED_FUNCTIONS)
-        return self._functions
+        return _callable_in(self.session)
 
     def _unknown_function(self, name: str) -> NotResolved | FunctionDisabled:
         definition = find_function(name)
@@ -283,27 +236,33 @@ class _AnalysedLook(_Look):
 
     registered: Collection[str] = ()
 
-    def _plan(
-        self, name: str, value: Any, arity: int, hidden: frozenset[str]
-    ) -> Iterator[tuple[Any, frozenset[str]]]:
-        simple = _simple_name(name)
-        if simple == "View":
-            view = str(value.desc().identifier().table())
+    def _plan(self, node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
+        if node.kind == "View":
+            view = node.name or ""
             known = {same_name(each) for each in self.registered}
-            if not value.isTempView() or same_name(view) not in known:
+            if not node.temporary or same_name(view) not in known:
                 raise NotReadOnly(found=f"the view {view}", remedy=_NAMES_ONLY)
             return iter(())  # what a registered name stands for is the project's own
-        if not name.startswith(PLAN_PACKAGE) or simple not in ANALYSED_PLANS:
-            raise _refusal_of(name)
-        return iter(()) if simple in CLOSED_PLANS else _fields(value, arity, hidden)
+        if node.kind not in ANALYSED_PLANS:
+            raise _refusal_of(node.kind)
+        return iter(()) if node.kind in CLOSED_PLANS else _fields(node, hidden)
 
-    def _expression(
-        self, name: str, value: Any, arity: int, hidden: frozenset[str]
-    ) -> Iterator[tuple[Any, frozenset[str]]]:
+    def _expression(self, node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
         # Some of Headwater's own functions run in Python; nobody else's can be called by name.
-        if _simple_name(name) == "PythonUDF" and str(value.name()) in _our_workers(self.session):
-            return ((each, hidden) for each in _elements(value.children()))
-        return _Look._expression(self, name, value, arity, hidden)
+        if node.kind == "PythonUDF" and node.fields["name"] in _our_workers(self.session):
+            return ((each, hidden) for each in node.nodes("children"))
+        return _Look._expression(self, node, hidden)
+
+
+def _callable_in(session: RunSession) -> frozenset[str]:
+    """The functions that a query may call; a list of hundreds, fetched once for sessions that are alike."""
+    known = session.runtime.identity.functions.digest
+    if known not in _CALLABLE:
+        registry = session.jvm_session.sessionState().functionRegistry()
+        listed = str(registry.listFunction().mkString(_SEPARATOR)).split(_SEPARATOR)
+        names = frozenset(same_name(each.rpartition(".")[2]) for each in listed)
+        _CALLABLE[known] = names - frozenset(DENIED_FUNCTIONS)
+    return _CALLABLE[known]
 
 
 def _our_workers(session: RunSession) -> frozenset[str]:
@@ -311,31 +270,18 @@ def _our_workers(session: RunSession) -> frozenset[str]:
     return frozenset(str(getattr(each, "__name__", "")) for each in workers if each is not None)
 
 
-def _common_tables(value: Any, hidden: frozenset[str]) -> Iterator[tuple[Any, frozenset[str]]]:
+def _common_tables(node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
     """A common table hides a name from those after it and, if it may be recursive, from itself."""
-    recursive = bool(value.allowRecursion())
-    for relation in _elements(value.cteRelations()):
-        own = frozenset({same_name(str(relation.productElement(0)))})
-        yield relation.productElement(1), hidden | own if recursive else hidden
+    recursive = bool(node.fields["allowRecursion"])
+    for relation in node.fields["cteRelations"]:
+        own = frozenset({same_name(relation.fields["_1"])})
+        yield relation.fields["_2"], hidden | own if recursive else hidden
         hidden |= own
-    yield value.child(), hidden
+    yield node.plan("child"), hidden
 
 
-def _fields(value: Any, arity: int, hidden: frozenset[str]) -> Iterator[tuple[Any, frozenset[str]]]:
-    return ((value.productElement(index), hidden) for index in range(arity))
-
-
-def _elements(value: Any) -> list[Any]:
-    items = value.toSeq()  # sets and maps, too
-    return [items.apply(index) for index in range(int(items.size()))]
-
-
-def _parts(names: Any) -> list[str]:
-    return str(names.mkString(_SEPARATOR)).split(_SEPARATOR)
-
-
-def _class_of(value: Any) -> str:
-    return str(value.getClass().getName())
+def _fields(node: Node, hidden: frozenset[str]) -> Iterator[_Waiting]:
+    return ((each, hidden) for each in node.fields.values())
 
 
 def _simple_name(name: str) -> str:

@@ -9,12 +9,6 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-PLAN_PACKAGE = "org.apache.spark.sql.catalyst."
-EXPRESSION_PACKAGES = (
-    "org.apache.spark.sql.catalyst.expressions.",
-    "org.apache.spark.sql.catalyst.analysis.",
-)
-
 _EITHER = frozenset(
     {
         "Aggregate",

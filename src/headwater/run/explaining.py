@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headwater.pipeline import Pipeline
     from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.run.outcome import Listener
+    from headwater.run.pins import PinnedSource
     from headwater.run.steps import RunRequest
 
 
@@ -106,8 +107,18 @@ def _names_of_places(planning: Planning, view: str) -> dict[str, str]:
         pin, spec = planning.pin_of(name), planning.pipeline.spec(name)
         if pin is not None:
             found[f"file:{local_path_of(pin.uri)}"] = f"{pin.name}@{pin.version}"
-        elif isinstance(spec, SourceSpec) and (files := planning.run.pins.pinned(spec).files) is not None:
-            root = local_path_of(files.pin.uri)
-            for each in files.files:
-                found[f"file:{root / each.path}"] = f"{spec.name}/{each.path}".rstrip("/")
+        elif isinstance(spec, SourceSpec):
+            found = {**_places_of(planning.run.pins.pinned(spec)), **found}
     return found
+
+
+def _places_of(source: PinnedSource) -> dict[str, str]:
+    """The same for a source that is no Delta table at a version: its changes, or files of a listing."""
+    name = source.spec.name
+    if source.changes is not None:
+        pin = source.changes.pin
+        return {f"file:{local_path_of(pin.uri)}": f"{name}@{pin.version}"}
+    if source.files is None:
+        return {}
+    root = local_path_of(source.files.pin.uri)
+    return {f"file:{root / each.path}": f"{name}/{each.path}".rstrip("/") for each in source.files.files}
