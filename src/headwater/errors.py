@@ -728,8 +728,8 @@ class FunctionUndeclared(NotDeterministic):
 
     code: ClassVar[str] = "HW-DET-012"
     advises: ClassVar[str] = (
-        "Say it with functions of Spark or Headwater, or declare that the function depends on its "
-        "arguments alone."
+        "Say it with functions of Spark or Headwater, or declare with @headwater.pure that the function "
+        "depends on its arguments alone."
     )
 
 

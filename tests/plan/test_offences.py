@@ -28,6 +28,7 @@ FOUND = {
     "SELECT transform(a, e -> e + rand()) FROM t": ["random"],
     "SELECT date'2026-01-01', timestamp'epoch', cast(s AS date), to_date('2026-01-01'), 'now', "
     "try_cast('unknown' AS date) FROM t": [],
+    "SELECT keyed.k FROM keyed JOIN keyed AS b USING (k) WHERE b.k > 1": [],
     # chance
     "SELECT rand(), randn(3), randstr(3, 0), uniform(1, 3, 0) FROM t": ["random"] * 4,
     "SELECT uuid(), shuffle(a), spark_partition_id(), monotonically_increasing_id() FROM t": [

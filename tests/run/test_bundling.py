@@ -11,6 +11,7 @@ import pytest
 import headwater
 from headwater.artifacts import read_manifest
 from headwater.delta import APPROXIMATE_KEY, snapshot_info
+from headwater.errors import FloatAggregated
 from headwater.plan import PlanBundle, changes_between
 
 if TYPE_CHECKING:
@@ -271,3 +272,20 @@ def test_lineage_chooses_statistics_and_the_choice_is_recorded(
         properties = snapshot_info(session, uri).table_properties
     assert properties["delta.dataSkippingStatsColumns"].startswith("c38,c1,c39,c0")
     assert project.build().status == "unchanged"
+
+
+def test_a_rule_that_is_taken_away_is_noticed_by_a_build_with_nothing_else_to_do(
+    project_folder: Callable[..., Path],
+) -> None:
+    text = "import headwater\nheadwater.source('n', rows=[(1, 2.5)], schema='k INT, x DOUBLE')\n"
+    sql = "-- headwater: table\nSELECT k, sum(x) AS total FROM n GROUP BY k"
+    folder = project_folder(all_py=text, sums_sql=sql)
+    toml = (folder / "headwater.toml").read_text()
+    assert headwater.open(folder, settings=SETTINGS).build().status == "done"
+    (folder / "headwater.toml").write_text(toml + '\n[determinism]\nfloat-aggregate = "refuse"\n')
+    with pytest.raises(FloatAggregated):
+        headwater.open(folder, settings=SETTINGS).build()
+    (folder / "headwater.toml").write_text(toml + '\n[determinism.sums]\nfloat-aggregate = "allow"\n')
+    allowed = headwater.open(folder, settings=SETTINGS).build()
+    assert ([each.action for each in allowed.tables], allowed.warnings) == (["skipped"], ())
+    assert headwater.open(folder, settings=SETTINGS).build().status == "unchanged"

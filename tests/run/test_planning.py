@@ -217,8 +217,8 @@ def test_a_plan_of_what_did_not_change_opens_no_session_and_knows_where_views_st
     assert (listed.action, listed.reason, listed.mode, listed.files_total) == (
         "skipped",
         "up to date",
-        None,
-        None,
+        "full",
+        0,
     )
     assert [each.name for each in planned.views] == ["listed", "paid", "facts", "totals"]
     assert planned.graph.generations == (("listed", "paid"), ("facts",), ("totals",))

@@ -105,7 +105,10 @@ class SqlRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One run, whole. Everything in it is sorted by name."""
+    """One run, whole. Everything in it is sorted by name.
+
+    `rules` is the digest of what the project says about determinism and keys, None if it says nothing.
+    """
 
     schema_version: int = SCHEMA_VERSION
     run_id: str
@@ -119,6 +122,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     settings_speed: dict[str, str]
     storage: dict[str, str]
     cache: str
+    rules: str | None = None
     function_digest: str
     families: tuple[str, ...] = ()
     versions: dict[str, str]

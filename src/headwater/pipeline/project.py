@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from headwater.datasets import ReadOptions, read_options_of
+from headwater.digest import digest_of
 from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
 from headwater.given import texts
 from headwater.names import check_name, same_name
@@ -73,6 +74,12 @@ class ProjectConfig:
         """What holds for a table's upkeep: what is said of it, of all, or of nothing."""
         found = self.maintenance.get(same_name(name))
         return found or self.maintenance.get(EVERY_TABLE) or UpkeepPolicy()
+
+    @property
+    def rules_digest(self) -> str | None:
+        """The identity of what is said about determinism and keys; None if nothing is."""
+        said = {name: dict(rules) for name, rules in self.determinism.items() if rules}
+        return digest_of([said, dict(self.keys)]) if said or self.keys else None
 
     def origin_of(self, section: str, name: str, key: str = "") -> Origin:
         """The line of `[section.name]` that sets `key`; that of the table itself if none does."""

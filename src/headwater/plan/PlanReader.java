@@ -52,7 +52,9 @@ import org.apache.spark.util.AccumulatorV2;
  */
 public class PlanReader {
   private static final String SPARK = "org.apache.spark.sql.catalyst.";
-  private static final String[] SHORTENED = {SPARK + "analysis.", SPARK + "expressions.", SPARK + "plans."};
+  private static final String[] SHORTENED = {
+    SPARK + "analysis.", SPARK + "expressions.", SPARK + "optimizer.", SPARK + "plans."
+  };
   private static final String INLINED = "_pyspark_connect_temp_view_";
   private static final int LONGEST_WRITTEN = 200;
 

@@ -194,7 +194,7 @@ class _Printer:
             kind = f"{kind} {node.rows[0]} rows {node.rows[1][:16]}"
         if node.paths:
             names = self.datasets or {}
-            kind = " ".join([kind, *sorted(names.get(each, "elsewhere") for each in node.paths)])
+            kind = " ".join([kind, *sorted({names.get(each, "elsewhere") for each in node.paths})])
         parts = list(self.parts(node))
         if node.kind in _BY_PLACE or node.rows is not None:
             parts += [f"[{self.places(each)}]" for each in (plans_in(node) if node.rows is None else (node,))]
@@ -231,7 +231,7 @@ class _Printer:
             return type_text(value.type)
         if isinstance(value, ExprId | Opaque) or value is None or value is False:
             return ""
-        return str(value)
+        return str(value) if self.datasets is None else _ID_IN_NAME.sub("", str(value))
 
     def expression(self, node: Node) -> str:
         match node.kind:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 _NO_COLUMNS: Key = frozenset()
 # Columns that Spark adds to what it reads from files.
-_OF_FILES = frozenset({"__file_source_metadata_col", "__metadata_col"})
+# (`__metadata_col` alone is also on the hidden side of a USING join's key.)
+_OF_FILES = "__file_source_metadata_col"
 # Operators that make one row of those that agree.
 _MERGES = frozenset(
     {"Aggregate", "Distinct", "Deduplicate", "DeduplicateWithinWatermark", "Intersect", "Except"}
@@ -217,7 +218,7 @@ class Search:
             self._add("random", "uses aes_encrypt without an initialisation vector", node)
         elif node.kind == "AttributeReference":
             attribute = self.tree.attributes.get(node.id or 0)
-            if attribute is not None and _OF_FILES & set(attribute.metadata):
+            if attribute is not None and _OF_FILES in attribute.metadata:
                 self._add("file-metadata", f"uses {attribute.name}", node)
 
     def _aggregate(self, node: Node, place: _Place) -> None:

@@ -27,6 +27,7 @@ def first_change(
     sources: Sequence[PinnedSource],
     table_uris: Mapping[str, str],
     allowed: Collection[str] = (),
+    rules: str | None = None,
 ) -> str | None:
     """The first reason to work, or None if the last run's tables are what this one would make."""
     if last is None:
@@ -35,6 +36,8 @@ def first_change(
         return "the last run did not end well"
     if last.results_digest != identity.results_digest:
         return "settings, functions or versions changed"
+    if last.rules != rules:
+        return "what is refused, or what is unique, is another by headwater.toml"
     around = [each.name for each in last.registrations if each.degraded and each.provider_kind not in allowed]
     if around:
         return f"'{around[0]}' was read around Delta, which is not allowed any more"

@@ -68,7 +68,11 @@ _REASONS = {
     "policy": "changed policy",
     "input": "changed input",
 }
-_FULL = "every refresh makes the whole table"
+_MODES: Mapping[PlanAction, str] = {
+    "built": "every refresh makes the whole table",
+    "skipped": "there is nothing to refresh",
+    "inlined": "it is a part of the views that read it",
+}
 
 
 class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,7 +83,7 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         reason: Why, in a word or two; `changes` says it in full.
         mode, mode_reason: Whether all of a table is made, and why.
         files_kept, files_total, bytes_kept, bytes_total: What would be read of pinned Delta tables, all in
-            all; None where nothing would run.
+            all; 0 where nothing would run.
         scans: The same, table by table.
         findings: What may not repeat.
     """
@@ -91,13 +95,13 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     action: PlanAction
     reason: str
     changes: tuple[str, ...] = ()
-    mode: str | None = None
-    mode_reason: str | None = None
+    mode: Literal["full", "incremental"] = "full"
+    mode_reason: str = ""
     reads: tuple[str, ...] = ()
-    files_kept: int | None = None
-    files_total: int | None = None
-    bytes_kept: int | None = None
-    bytes_total: int | None = None
+    files_kept: int = 0
+    files_total: int = 0
+    bytes_kept: int = 0
+    bytes_total: int = 0
     scans: tuple[ScanUnit, ...] = ()
     findings: tuple[PlanFinding, ...] = ()
     key: str = ""
@@ -203,7 +207,7 @@ def _unchanged(config: ProjectConfig, pipeline: Pipeline, recorded: Mapping[str,
 def _planned(
     bundle: PlanBundle, action: PlanAction, reason: str, changes: tuple[str, ...] = ()
 ) -> PlannedView:
-    runs, read = action == "built", bundle.scans
+    read = bundle.scans if action == "built" else ()
     return PlannedView(
         name=bundle.view,
         file=bundle.file,
@@ -212,14 +216,14 @@ def _planned(
         action=action,
         reason=reason,
         changes=changes,
-        mode="full" if runs else None,
-        mode_reason=_FULL if runs else None,
+        mode="full",
+        mode_reason=_MODES[action],
         reads=tuple(each.name for each in bundle.inputs),
-        files_kept=sum(each.kept_files for each in read) if runs else None,
-        files_total=sum(each.candidate_files for each in read) if runs else None,
-        bytes_kept=sum(each.kept_bytes for each in read) if runs else None,
-        bytes_total=sum(each.candidate_bytes for each in read) if runs else None,
-        scans=bundle.scans,
+        files_kept=sum(each.kept_files for each in read),
+        files_total=sum(each.candidate_files for each in read),
+        bytes_kept=sum(each.kept_bytes for each in read),
+        bytes_total=sum(each.candidate_bytes for each in read),
+        scans=read,
         findings=bundle.findings,
         key=bundle.key,
     )

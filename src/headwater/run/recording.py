@@ -66,6 +66,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         settings_speed=dict(identity.settings.speed),
         storage=dict(identity.storage),
         cache=identity.cache.name,
+        rules=config.rules_digest,
         function_digest=identity.functions.digest,
         families=identity.functions.families,
         versions={"spark": versions.spark, "delta": versions.delta, "scala": versions.scala},

@@ -123,6 +123,7 @@ def unchanged_since(run: Run, pipeline: Pipeline, sources: list[PinnedSource]) -
         sources=sources,
         table_uris=table_uris(run, pipeline),
         allowed=run.request.profile.allow_degraded,
+        rules=run.request.config.rules_digest,
     )
     if change is None and run.engine.is_open:
         change = "a view asks for a schema that no run has recorded"
