@@ -20,7 +20,8 @@ Run = Callable[..., "Finished"]
 RunMany = Callable[..., dict[str, "Finished"]]
 UPKEEP = "optimize vacuum restore export checkpoint cleanup-log features properties constraints maintain"
 HELPS = [
-    *((), ("build",), ("query",), ("init",), ("doctor",), ("functions",)),
+    *((), ("build",), ("plan",), ("lineage",), ("explain",)),
+    *(("query",), ("init",), ("doctor",), ("functions",)),
     *(("table", each) for each in UPKEEP.split()),
 ]
 WRONG = {

@@ -85,15 +85,19 @@ def test_a_plan_has_a_line_for_each_view_and_what_belongs_to_it_below() -> None:
             scans=(scan((3, 14 * MEGA), (120, 900 * MEGA)),),
             findings=(finding,),
         ),
-        view("totals", reads=("facts",)),
+        view("totals", reads=("facts", "paid")),
+        view("alone", stored=False, action="inlined", reason="not stored", reads=()),
     )
     assert list(plan_lines(plan_of(*views))) == [
-        "· paid    inlined  not stored, reads orders",
-        "+ facts   built    changed plan, reads paid, rates",
-        "          its plan changed at Filter",
-        "          orders@3: reads 3 of 120 files, 14 of 900 MB",
-        "          warn HW-DET-013: sums x",
-        "= totals  skipped  up to date, reads facts",
+        "+ facts  built: changed plan, reads paid, rates",
+        "    its plan changed at Filter",
+        "    orders@3: reads 3 of 120 files, 14 of 900 MB",
+        "    warn HW-DET-013: sums x",
+        "  · paid  inlined: not stored, reads orders",
+        "      x",
+        "= totals  skipped: up to date, reads facts, paid",
+        "  · paid  inlined: not stored …",
+        "· alone  inlined: not stored",
         "1 of 2 tables would be made.",
     ]
 

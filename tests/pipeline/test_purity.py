@@ -118,7 +118,7 @@ def test_an_undeclared_function_is_refused_with_its_place_and_what_to_do(folder:
         planned(folder, "")
     assert (caught.value.code, caught.value.view) == ("HW-DET-012", "not_at_all")
     assert "calls plain, which nothing declares to be pure" in caught.value.message
-    assert "declare that the function depends on its arguments alone" in caught.value.next_step
+    assert "declare with @headwater.pure that the function" in caught.value.next_step
     line = VIEWS[: VIEWS.index("def not_at_all")].count("\n")
     assert caught.value.origin is not None
     assert caught.value.origin in {Origin(str(folder / "views" / "all.py"), line + more) for more in (0, 1)}

@@ -38,6 +38,10 @@ SAME = {
         "SELECT id FROM (SELECT k, id, xs FROM t)",
     ),
     "comments and layout": ("SELECT id FROM t", "SELECT  id /* all */\nFROM t -- of them"),
+    "letters of names": (
+        "SELECT id FROM (SELECT id, k AS j FROM t) WHERE j > 1",
+        "SELECT id FROM (SELECT ID, K AS j FROM T) WHERE J > 1",
+    ),
     "a hint": (
         "SELECT t.id FROM t JOIN u USING (id)",
         "SELECT /*+ MERGE(u) */ t.id FROM t JOIN u USING (id)",

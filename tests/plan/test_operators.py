@@ -110,7 +110,7 @@ def test_grouping_levels_depend_on_nothing(tables: Tables) -> None:
 
 def test_whether_there_is_a_match_can_be_a_column() -> None:
     def relation(name: str, column: int) -> Node:
-        return Node("View", "plan", {}, (column,), name=name)
+        return Node("View", "plan", {}, (column,), columns=(f"c{column}",), name=name)
 
     matched = Node("AttributeReference", "expression", {}, id=3, name="exists")
     left, right = (Node("AttributeReference", "expression", {}, id=n, name=f"c{n}") for n in (1, 2))

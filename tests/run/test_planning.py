@@ -152,7 +152,7 @@ EDITS: dict[str, tuple[tuple[Edit, ...], dict[str, str], dict[str, str]]] = {
     "a function in Python, and a literal of a view that is not stored": (
         (write("x * 2", "x * 3", "amount >= 20", "amount >= 21"),),
         {},
-        {"listed": "changed function", "facts": "changed input", "totals": "changed input"},
+        {"listed": "changed function", "facts": "changed plan", "totals": "changed input"},
     ),
     "a row of a Delta table": (
         (outside("INSERT INTO {orders} VALUES (50L, 'EUR', 50L, named_struct('name', 'new'))"),),

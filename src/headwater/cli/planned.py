@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater.names import same_name
 from headwater.plan import top_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from headwater.plan import Edge, PlanText
     from headwater.run import Explanation, PlannedView, ProjectPlan
@@ -33,31 +34,47 @@ def plan_document(planned: ProjectPlan) -> dict[str, Any]:
 
 
 def plan_lines(planned: ProjectPlan) -> Iterator[str]:
-    """A plan for a person: every view under what it reads, with why it would run and what it would read."""
-    width = max((len(each.name) for each in planned.views), default=0)
+    """A plan for a person, as a tree: each table with why it would be made and what it would read.
+
+    Below a table stand the views that are a part of it; one that was shown already is not taken apart again.
+    """
+    views = {same_name(each.name): each for each in planned.views}
+    seen: set[str] = set()
+    tables = [each for each in planned.views if each.stored]
+    for each in tables:
+        yield from _branch(views, each, 0, seen)
     for each in planned.views:
-        yield f"{_MARKS[each.action]} {each.name:<{width}}  {each.action:<8} {_why(each)}"
-        for change in each.changes if each.action == "built" else ():
-            yield f"  {'':<{width}}  {change}"
-        for scan in each.scans:
-            files = _read(scan.kept_files, scan.candidate_files)
-            sizes = _sizes(scan.kept_bytes, scan.candidate_bytes)
-            yield f"  {'':<{width}}  {scan.dataset}@{scan.version}: {files}, {sizes}"
-        for finding in each.findings:
-            yield f"  {'':<{width}}  {finding.severity} {finding.code}: {finding.detail}"
-    runs = [each for each in planned.views if each.action == "built"]
-    stored = [each for each in planned.views if each.stored]
-    noun = "table" if len(stored) == 1 else "tables"
+        if same_name(each.name) not in seen:  # no table has it as a part
+            yield from _branch(views, each, 0, seen)
+    runs = sum(each.action == "built" for each in planned.views)
+    noun = "table" if len(tables) == 1 else "tables"
     yield (
-        f"{len(runs)} of {len(stored)} {noun} would be made."
+        f"{runs} of {len(tables)} {noun} would be made."
         if runs
-        else f"Nothing to do: {len(stored)} {noun} {'is' if len(stored) == 1 else 'are'} up to date."
+        else f"Nothing to do: {len(tables)} {noun} {'is' if len(tables) == 1 else 'are'} up to date."
     )
 
 
-def _why(view: PlannedView) -> str:
+def _branch(views: Mapping[str, PlannedView], view: PlannedView, depth: int, seen: set[str]) -> Iterator[str]:
+    indent = "  " * depth
     reads = f", reads {', '.join(view.reads)}" if view.reads else ""
-    return f"{view.reason}{reads}"
+    again = same_name(view.name) in seen
+    yield f"{indent}{_MARKS[view.action]} {view.name}  {view.action}: {view.reason}{' …' if again else reads}"
+    if again:
+        return
+    seen.add(same_name(view.name))
+    for change in view.changes if view.action != "skipped" else ():
+        yield f"{indent}    {change}"
+    for scan in view.scans:
+        files = _read(scan.kept_files, scan.candidate_files)
+        sizes = _sizes(scan.kept_bytes, scan.candidate_bytes)
+        yield f"{indent}    {scan.dataset}@{scan.version}: {files}, {sizes}"
+    for finding in view.findings:
+        yield f"{indent}    {finding.severity} {finding.code}: {finding.detail}"
+    for name in view.reads:
+        inner = views.get(same_name(name))
+        if inner is not None and not inner.stored:
+            yield from _branch(views, inner, depth + 1, seen)
 
 
 def _read(kept: int, total: int) -> str:

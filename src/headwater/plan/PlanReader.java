@@ -235,6 +235,7 @@ public class PlanReader {
       text.append(",\"name\":");
       quoted(view, text);
       text.append(",\"temporary\":").append(((View) plan).isTempView());
+      names(plan, text);
     }
     paths(plan, text);
     if (plan instanceof LocalRelation) {
@@ -286,6 +287,18 @@ public class PlanReader {
       }
     }
     to.append(']');
+  }
+
+  /** What a view calls its columns: a query above it may have written their names in other letters. */
+  private void names(QueryPlan plan, StringBuilder to) {
+    ArrayList texts = new ArrayList();
+    scala.collection.Iterator each = isResolved ? plan.output().iterator() : null;
+    while (each != null && each.hasNext()) {
+      StringBuilder text = new StringBuilder();
+      quoted(((Attribute) each.next()).name(), text);
+      texts.add(text.toString());
+    }
+    list(",\"columns\":", texts, to);
   }
 
   private String attribute(Attribute attribute) {

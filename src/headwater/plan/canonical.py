@@ -64,6 +64,7 @@ _DEFINES = frozenset({"CTERelationDef", "UnionLoop"})
 # What the columns of an operator are made of; an entry that nobody uses says nothing.
 _ENTRIES = {"Project": "projectList", "Aggregate": "aggregateExpressions"}
 # Spark's arithmetic as the settings have it by default.
+_ARITHMETIC = frozenset({"evalMode", "evalContext"})
 _USUAL = frozenset({"ANSI", "NumericEvalContext(evalMode=ANSI, allowDecimalPrecisionLoss=True)"})
 _NOTES = ("__", "delta.", "headwater.approximate")
 _ATOM = re.compile(r"\d+:(.*);", re.DOTALL)
@@ -153,10 +154,19 @@ class _Printer:
     used: frozenset[int]
     numbers: dict[int, int] = field(default_factory=dict[int, int])
     tables: dict[int, int] = field(default_factory=dict[int, int])
+    names: dict[int, str] = field(default_factory=dict[int, str])
+
+    def __post_init__(self) -> None:
+        # A column is called as where it was made: SQL may write its name in other letters each time.
+        for node in self.tree.nodes():
+            if node.is_boundary:
+                self.names |= dict(zip(node.output, node.columns, strict=True))
+            elif node.kind == "Alias" and node.id is not None:
+                self.names[node.id] = node.name or ""
 
     def whole(self) -> str:
         columns = ", ".join(
-            f"{self.column(each.id, each.name)} {type_text(each.type)}{_marks(each.metadata)}"
+            f"{each.name}#{self.number(each.id)} {type_text(each.type)}{_marks(each.metadata)}"
             for each in self.tree.columns
         )
         return "\n".join([f"[{columns}]", *self.lines(self.tree.root, "")]) + "\n"
@@ -183,7 +193,9 @@ class _Printer:
         kind = node.kind.rpartition(".")[2]
         if node.is_boundary:
             used = sorted(
-                (self.tree.attributes[each].name, each) for each in node.output if each in self.used
+                (name, each)
+                for name, each in zip(node.columns, node.output, strict=True)
+                if each in self.used
             )
             columns = [
                 f"{self.column(each, name)} {type_text(self.tree.attributes[each].type)}"
@@ -210,7 +222,7 @@ class _Printer:
                 continue
             counted = name in _COUNTED or (name == "id" and node.kind in _DEFINES)
             words = str(self.tables.setdefault(value, len(self.tables) + 1)) if counted else self.value(value)
-            if words and words not in _USUAL:
+            if words and not (name in _ARITHMETIC and words in _USUAL):
                 yield words if isinstance(value, Node) or _is_list_of_nodes(value) else f"{name}={words}"
 
     def value(self, value: object) -> str:
@@ -258,9 +270,13 @@ class _Printer:
                 return f"{node.kind.rpartition('.')[2]}({', '.join(parts)})"
 
     def column(self, number: int, name: str | None) -> str:
+        known = self.names.get(number, name) if name else ""
         if self.datasets is not None:  # Spark's planner names some columns by the ids of others
-            name = _ID_IN_NAME.sub("", name or "")
-        return f"{name}#{self.numbers.setdefault(number, len(self.numbers) + 1)}"
+            known = _ID_IN_NAME.sub("", known)
+        return f"{known}#{self.number(number)}"
+
+    def number(self, column: int) -> int:
+        return self.numbers.setdefault(column, len(self.numbers) + 1)
 
 
 def _literal(node: Node) -> str:

@@ -131,8 +131,7 @@ def _view(walk: Walk, node: Node, outer: Scope | None) -> Rows:
         return _same(walk, node, outer)
     name = node.name or ""
     walk.datasets.add(name)
-    attributes = walk.tree.attributes
-    return Rows({each: column_value(name, attributes[each].name) for each in node.output})
+    return Rows({each: column_value(name, own) for each, own in zip(node.output, node.columns, strict=True)})
 
 
 def _constants(_walk: Walk, node: Node, _outer: Scope | None) -> Rows:

@@ -129,7 +129,8 @@ class _Marking:
 
 
 def _with_mark(node: Node, number: int) -> Node:
-    dataset = Node(kind="View", sort="plan", fields={}, output=(-number - 1,), name=f"{_MARK}{number}")
+    name, output = f"{_MARK}{number}", (-number - 1,)
+    dataset = Node(kind="View", sort="plan", fields={}, output=output, columns=("mark",), name=name)
     mark = Node(kind="ScalarSubquery", sort="expression", fields={"plan": dataset}, type="string")
     if node.sort == "plan":
         return Node(kind="Filter", sort="plan", fields={"condition": mark, "child": node}, output=node.output)

@@ -52,6 +52,7 @@ class Node:
         literal: The value of a literal, as text.
         written: A literal as it stood in the SQL.
         rows: How many rows a literal relation has, and their digest.
+        columns: What a view calls the columns that it puts out; those above may write them otherwise.
         paths: Where a scan reads.
         temporary: Whether a view is registered in the session alone.
     """
@@ -66,6 +67,7 @@ class Node:
     literal: str | None = None
     written: str | None = None
     rows: tuple[int, str] | None = None
+    columns: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     temporary: bool = True
 
@@ -158,6 +160,7 @@ def _node(each: Mapping[str, Any], types: Sequence[SparkType], nodes: Sequence[N
         literal=each.get("literal"),
         written=each.get("written"),
         rows=(each["rows"], each["digest"]) if "rows" in each else None,
+        columns=tuple(each.get("columns", ())),
         paths=tuple(each.get("paths", ())),
         temporary=each.get("temporary", True),
     )

@@ -307,8 +307,17 @@ class Planning:
         before = self.before.get(bundle.view)
         if before is None:
             return "no earlier plan to compare with"
-        changes = changes_between(before, bundle)
-        return _REASONS.get(changes[0].kind, "changed table") if changes else "changed table"
+        return _REASONS.get(self._cause(bundle), "changed table")
+
+    def _cause(self, bundle: PlanBundle) -> str:
+        """The kind of a view's first change; of a view that is a part of it, that one's."""
+        before = self.before.get(bundle.view)
+        for change in changes_between(before, bundle) if before else ():
+            inner = self._bundles.get(change.name) if change.kind == "input" else None
+            if inner is None or inner.stored:
+                return change.kind
+            return self._cause(inner) or change.kind
+        return ""
 
     def _scans(self, view: ViewSpec) -> tuple[ScanUnit, ...]:
         frame = rehydrate_view(self.session, view)

@@ -202,3 +202,6 @@ SELECT map_get_default(props, 'elm', id) AS elm FROM events
 
 -- an aggregate of Headwater
 SELECT arg_max_det(who.name, id) AS latest FROM events GROUP BY kind
+
+-- names in other letters than those of the dataset
+SELECT ID, STATUS AS s FROM ORDERS WHERE AMOUNT > 1
