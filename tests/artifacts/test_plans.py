@@ -13,17 +13,22 @@ from headwater.artifacts.plans import PlansRecord
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 from headwater.plan import (
     Fingerprint,
+    OperatorMetrics,
     PlanBundle,
+    PlanChange,
     PlanFinding,
     PlannedColumn,
     PlannedFunction,
     PlannedInput,
     PlanText,
     ScanUnit,
+    SemanticTypes,
+    StatisticsDecision,
 )
-from headwater.plan.agreement import SemanticCheck
+from headwater.plan.agreement import METADATA_KEY, SemanticCheck, SemanticColumn
 from headwater.plan.dependence import ColumnPath, Dependence
 from headwater.plan.lineage import ColumnLineage, ViewLineage
+from headwater.run import PlannedView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,3 +188,49 @@ def test_a_bundle_in_a_notebook_has_no_names_that_act() -> None:
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;") == 8
     assert "reads nothing" in msgspec.structs.replace(WHOLE, inputs=())._repr_html_()
+
+
+# What else is told about plans, each with every field filled.
+TOLD: tuple[msgspec.Struct, ...] = (
+    PlanChange(view="totals", kind="input", name="orders", before="version 7", after="version 9"),
+    OperatorMetrics(depth=1, operator="Filter", metrics={"numOutputRows": 3}),
+    StatisticsDecision(
+        dataset_name="totals", stats_policy="auto", stats_columns=("eur",), lineage_columns=("eur", "day")
+    ),
+    SemanticTypes(
+        view="totals",
+        columns=(SemanticColumn(column_name="eur", semantic_type="euro", metadata_key=METADATA_KEY),),
+        validations=WHOLE.semantics,
+    ),
+    PlannedView(
+        name="totals",
+        file="views/totals.sql",
+        line=1,
+        stored=True,
+        action="built",
+        reason="changed input",
+        changes=("input 'orders' was version 7, is version 9",),
+        mode_reason="every refresh makes the whole table",
+        reads=("orders",),
+        files_kept=3,
+        files_total=120,
+        bytes_kept=14,
+        bytes_total=900,
+        scans=WHOLE.scans,
+        findings=WHOLE.findings,
+        key="view::totals::d",
+    ),
+)
+
+
+@pytest.mark.parametrize("value", TOLD, ids=lambda value: type(value).__name__)
+def test_what_is_told_of_plans_has_one_form_and_a_schema(
+    value: msgspec.Struct, snapshot: SnapshotAssertion
+) -> None:
+    for form in (msgspec.json, msgspec.msgpack):
+        assert form.decode(form.encode(value), type=type(value)) == value
+        with pytest.raises(msgspec.ValidationError):
+            form.decode(form.encode({**msgspec.to_builtins(value), "more": 1}), type=type(value))
+    assert msgspec.json.encode(value, order="sorted").decode() == snapshot(name="json")
+    assert msgspec.msgpack.encode(value, order="sorted").hex() == snapshot(name="msgpack")
+    assert msgspec.json.schema(type(value)) == snapshot(name="schema")
