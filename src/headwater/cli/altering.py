@@ -5,41 +5,33 @@ Not here: what each operation does; `run` does that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from headwater.cli.options import (
-    Debug,
     DryRun,
     ForceUnsafe,
-    Graph,
-    Json,
-    Master,
-    NoColor,
-    ProfileName,
-    ProjectFolder,
-    Quiet,
     Reason,
-    Settings,
     TablePlace,
     TableTarget,
-    WarehouseFolder,
-    flags_of,
 )
 from headwater.cli.receipts import show_upkeep
-from headwater.cli.render import print_lines, showing_progress, write_json
+from headwater.cli.render import print_lines, write_json
+from headwater.cli.sharing import Shown, over_table
 from headwater.delta import table_constraints
 from headwater.errors import InvalidSetting
 from headwater.run import Constraints, Features, Properties, TableRequest, describe_table, keep_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headwater.delta import SnapshotInfo
     from headwater.run import UpkeepOperation, UpkeepRequest
 
 
-def features(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def features(
     target: TableTarget,
     enable: Annotated[
         list[str] | None,
@@ -48,29 +40,21 @@ def features(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     dry_run: DryRun = False,
     reason: Reason = "",
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Show a table's features, or switch some on; most cannot be taken back.
 
     Example: headwater table features lake/orders --enable deletionVectors
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
-    shown = _Shown("features", json=json, quiet=quiet, no_color=no_color)
     wanted = Features(enable=tuple(enable or ()))
-    shown.alter(request, wanted) if enable else shown.describe(request)
+    _alter(request, wanted, shown) if enable else _describe(request, features_document, shown)
 
 
-def properties(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def properties(
     target: TableTarget,
     set_: Annotated[
         list[str] | None,
@@ -83,29 +67,21 @@ def properties(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     dry_run: DryRun = False,
     reason: Reason = "",
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Show a table's properties, or change some; those that decide how far back it can be read are guarded.
 
     Example: headwater table properties lake/orders --set-property delta.appendOnly=true
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
-    shown = _Shown("properties", json=json, quiet=quiet, no_color=no_color)
     wanted = Properties(wanted=_pairs("--set-property", set_), unwanted=tuple(unset or ()))
-    shown.alter(request, wanted) if set_ or unset else shown.describe(request)
+    _alter(request, wanted, shown) if set_ or unset else _describe(request, properties_document, shown)
 
 
-def constraints(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def constraints(
     target: TableTarget,
     add: Annotated[
         list[str] | None,
@@ -117,52 +93,37 @@ def constraints(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     dry_run: DryRun = False,
     reason: Reason = "",
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Show a table's constraints, or change them; one that rows do not meet is refused, with some of them.
 
     Example: headwater table constraints lake/orders --add "paid=amount >= 0"
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
-    shown = _Shown("constraints", json=json, quiet=quiet, no_color=no_color)
     wanted = Constraints(added=_pairs("--add", add), dropped=tuple(drop or ()))
-    shown.alter(request, wanted) if add or drop else shown.describe(request)
+    _alter(request, wanted, shown) if add or drop else _describe(request, constraints_document, shown)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """How a command shows what it finds or does."""
+def _alter(request: UpkeepRequest, wanted: UpkeepOperation, shown: Shown) -> None:
+    with shown.progress() as listen:
+        done = keep_table(request, wanted, listen)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
 
-    command: str
-    json: bool
-    quiet: bool
-    no_color: bool
 
-    def alter(self, request: UpkeepRequest, wanted: UpkeepOperation) -> None:
-        with showing_progress(quiet=self.quiet, no_color=self.no_color) as listen:
-            done = keep_table(request, wanted, listen)
-        show_upkeep(request, done, json=self.json, quiet=self.quiet, no_color=self.no_color)
-
-    def describe(self, request: UpkeepRequest) -> None:
-        with showing_progress(quiet=self.quiet, no_color=self.no_color) as listen:
-            asked = TableRequest(table=request.table, profile=request.profile)
-            info = describe_table(asked, listen).info
-        document = _DOCUMENTS[self.command](info)
-        if self.json:
-            write_json({"table": request.table.name, "table_uri": info.table_uri, **document})
-        elif not self.quiet:
-            lines = (f"{key} = {value}" for key, value in _lines(document))
-            print_lines(*lines, no_color=self.no_color)
+def _describe(
+    request: UpkeepRequest, document_of: Callable[[SnapshotInfo], dict[str, Any]], shown: Shown
+) -> None:
+    with shown.progress() as listen:
+        asked = TableRequest(table=request.table, profile=request.profile)
+        info = describe_table(asked, listen).info
+    document = document_of(info)
+    if shown.json:
+        write_json({"table": request.table.name, "table_uri": info.table_uri, **document})
+    elif not shown.quiet:
+        lines = (f"{key} = {value}" for key, value in _lines(document))
+        print_lines(*lines, no_color=shown.no_color)
 
 
 def features_document(info: SnapshotInfo) -> dict[str, Any]:
@@ -189,13 +150,6 @@ def constraints_document(info: SnapshotInfo) -> dict[str, Any]:
         "version": info.version,
         "constraints": {each.name: each.expression for each in table_constraints(info)},
     }
-
-
-_DOCUMENTS = {
-    "features": features_document,
-    "properties": properties_document,
-    "constraints": constraints_document,
-}
 
 
 def _lines(document: dict[str, Any]) -> list[tuple[str, object]]:

@@ -6,46 +6,29 @@ Not here: how.
 from __future__ import annotations
 
 import shlex
-import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headwater.cli.options import (
-    Debug,
-    Graph,
-    Json,
-    Master,
-    NoColor,
-    ProfileName,
     ProjectPath,
-    Quiet,
-    Settings,
-    WarehouseFolder,
-    flags_of,
 )
-from headwater.cli.render import outcome_document, show_error, show_outcome, showing_progress, write_json
+from headwater.cli.render import outcome_document, show_error, show_outcome, write_json
+from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.cpg import GRAPH_TABLES
-from headwater.opening import open_project
 
 if TYPE_CHECKING:
     from headwater.run import RunOutcome
 
 
-def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_project
+def build(
     path: ProjectPath = Path(),
-    json: Json = False,
     full: Annotated[bool, typer.Option("--full", help="Make every table anew, changed or not.")] = False,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: ProjectPlace,
+    shown: Shown,
 ) -> None:
     """Bring every stored table of a project, or the code graph of a repository, up to date.
 
@@ -54,20 +37,18 @@ def build(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
 
     Example: headwater build examples/orders --set shuffle_partitions=4
     """
-    flags = flags_of(master, settings)
-    project = open_project(path, graph=graph, warehouse=warehouse, profile=profile, settings=flags)
-    # What a view prints must not get between a program and its JSON.
-    with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
+    project = place.opened(path)
+    with shown.progress() as listen:
         outcome = project.build(full=full, listen=listen)
-    if json:
+    if shown.json:
         write_json(outcome_document(outcome))
-    elif not quiet:
-        show_outcome(outcome, no_color=no_color)
+    elif not shown.quiet:
+        show_outcome(outcome, no_color=shown.no_color)
         if project.config.declare and outcome.error is None:
             typer.echo(_graph_summary(outcome))
-            typer.echo(f"Next: {_first_question(path, graph=graph, warehouse=warehouse)}")
+            typer.echo(f"Next: {_first_question(path, place)}")
     if outcome.error is not None:
-        show_error(outcome.error, debug=debug)
+        show_error(outcome.error, debug=shown.debug)
         raise typer.Exit(outcome.error.exit_code)
 
 
@@ -78,9 +59,9 @@ def _graph_summary(outcome: RunOutcome) -> str:
     return f"The code graph has {counted}."
 
 
-def _first_question(path: Path, *, graph: bool, warehouse: Path | None) -> str:
+def _first_question(path: Path, place: ProjectPlace) -> str:
     """A command that asks what was just built, wherever it is."""
     question = "SELECT node_kind, count(*) FROM nodes GROUP BY ALL"
-    place = ["--graph"] if graph else []
-    place += ["--warehouse", str(warehouse)] if warehouse else []
-    return shlex.join(["headwater", "query", question, str(path), *place])
+    where = ["--graph"] if place.graph else []
+    where += ["--warehouse", str(place.warehouse)] if place.warehouse else []
+    return shlex.join(["headwater", "query", question, str(path), *where])

@@ -10,23 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.cli.options import (
-    Debug,
     DryRun,
-    Graph,
-    Json,
-    Master,
-    NoColor,
-    ProfileName,
-    ProjectFolder,
-    Quiet,
     Reason,
-    Settings,
     TablePlace,
-    WarehouseFolder,
-    flags_of,
 )
 from headwater.cli.receipts import show_maintained
-from headwater.cli.render import show_error, showing_progress
+from headwater.cli.render import show_error
+from headwater.cli.sharing import Shown, over_table
 from headwater.run import maintain as maintain_tables
 from headwater.run import maintain_request
 
@@ -41,20 +31,14 @@ AnyTable = Annotated[
 ]
 
 
-def maintain(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def maintain(
     target: AnyTable = None,
     dry_run: DryRun = False,
     reason: Reason = "",
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Do what is due by [maintenance] in headwater.toml, and say why. What recorded runs need stays.
 
@@ -62,14 +46,13 @@ def maintain(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
 
     Example: headwater table maintain --project examples/orders --dry-run
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = _request(place, target, reason, dry_run=dry_run)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         found = maintain_tables(request, listen)
-    show_maintained(found, dry_run=dry_run, json=json, quiet=quiet, no_color=no_color)
+    show_maintained(found, dry_run=dry_run, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
     failed = [each.error for each in found if each.error is not None]
     for error in failed:
-        show_error(error, debug=debug)
+        show_error(error, debug=shown.debug)
     if failed:
         raise typer.Exit(1)
 

@@ -6,24 +6,13 @@ Not here: how any of it is found out, and how it is drawn.
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headwater.cli.options import (
-    Debug,
-    Graph,
-    Json,
-    Master,
-    NoColor,
-    ProfileName,
     ProjectPath,
-    Quiet,
-    Settings,
-    WarehouseFolder,
-    flags_of,
 )
 from headwater.cli.planned import (
     explanation_document,
@@ -33,9 +22,9 @@ from headwater.cli.planned import (
     plan_document,
     plan_lines,
 )
-from headwater.cli.render import print_lines, showing_progress, write_json
+from headwater.cli.render import print_lines, write_json
+from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.errors import WrongUsage
-from headwater.opening import open_project
 from headwater.plan import lineage_dot
 
 _Dot = Annotated[bool, typer.Option("--dot", help="A graph for Graphviz on stdout.")]
@@ -46,109 +35,85 @@ _Target = Annotated[
 _View = Annotated[str, typer.Argument(metavar="VIEW", help="A view of the project.")]
 
 
-def plan(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_project
+def plan(
     path: ProjectPath = Path(),
-    json: Json = False,
     dot: _Dot = False,
     full: Annotated[bool, typer.Option("--full", help="As if every table were to be made anew.")] = False,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: ProjectPlace,
+    shown: Shown,
 ) -> None:
     """Show what a build would do and why, and what it would read; runs nothing and writes nothing.
 
     Example: headwater plan examples/orders --json
     """
-    del debug  # read where errors are shown
-    _check_one("plan", json=json, dot=dot)
-    project = open_project(
-        path, graph=graph, warehouse=warehouse, profile=profile, settings=flags_of(master, settings)
-    )
-    with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
+    _check_one("plan", json=shown.json, dot=dot)
+    project = place.opened(path)
+    with shown.progress() as listen:
         planned = project.plan(full=full, listen=listen)
-    if json:
+    if shown.json:
         write_json(plan_document(planned))
     elif dot:
         sys.stdout.write(planned.graph.dot())
     else:
-        print_lines(*plan_lines(planned), no_color=no_color)
+        print_lines(*plan_lines(planned), no_color=shown.no_color)
 
 
-def lineage(  # noqa: PLR0913, PLR0917  the same
+@over_project
+def lineage(
     target: _Target,
     path: ProjectPath = Path(),
     up: Annotated[bool, typer.Option("--up", help="Only what it depends on.")] = False,
     down: Annotated[bool, typer.Option("--down", help="Only what depends on it.")] = False,
-    json: Json = False,
     dot: _Dot = False,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: ProjectPlace,
+    shown: Shown,
 ) -> None:
     """Show which columns a view, or one of its columns, depends on, and which depend on it.
 
     Example: headwater lineage revenue_by_country.revenue_eur examples/orders --up
     """
-    del debug
-    _check_one("lineage", json=json, dot=dot)
-    project = open_project(
-        path, graph=graph, warehouse=warehouse, profile=profile, settings=flags_of(master, settings)
-    )
+    _check_one("lineage", json=shown.json, dot=dot)
+    project = place.opened(path)
     both = up == down
-    with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
+    with shown.progress() as listen:
         edges = project.lineage(target, up=up or both, down=down or both, listen=listen)
-    if json:
+    if shown.json:
         write_json(lineage_document(target, edges))
     elif dot:
         sys.stdout.write(lineage_dot(edges))
     else:
-        print_lines(*lineage_lines(target, edges, up=up or both, down=down or both), no_color=no_color)
+        print_lines(*lineage_lines(target, edges, up=up or both, down=down or both), no_color=shown.no_color)
 
 
-def explain(  # noqa: PLR0913, PLR0917  the same
+@over_project
+def explain(
     view: _View,
     path: ProjectPath = Path(),
     analyze: Annotated[
         bool, typer.Option("--analyze", help="Run it, throw its rows away, and show what operators counted.")
     ] = False,
-    json: Json = False,
     dot: _Dot = False,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: ProjectPlace,
+    shown: Shown,
 ) -> None:
     """Show a view's analysed, optimised and physical plan, in the form in which plans are recorded.
 
     Example: headwater explain daily_revenue examples/orders --analyze
     """
-    del debug
-    _check_one("explain", json=json, dot=dot)
-    project = open_project(
-        path, graph=graph, warehouse=warehouse, profile=profile, settings=flags_of(master, settings)
-    )
-    with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
+    _check_one("explain", json=shown.json, dot=dot)
+    project = place.opened(path)
+    with shown.progress() as listen:
         explained = project.explain(view, analyze=analyze, listen=listen)
-    if json:
+    if shown.json:
         write_json(explanation_document(explained))
     elif dot:
         sys.stdout.write(explained.bundle.dot)
     else:
-        print_lines(*explanation_lines(explained), no_color=no_color)
+        print_lines(*explanation_lines(explained), no_color=shown.no_color)
 
 
 def _check_one(command: str, *, json: bool, dot: bool) -> None:

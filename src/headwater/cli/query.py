@@ -6,7 +6,6 @@ Not here: what a query may do, and how rows are written.
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,22 +13,12 @@ from typing import Annotated
 import typer
 
 from headwater.cli.options import (
-    Debug,
-    Graph,
-    Json,
-    Master,
-    NoColor,
-    ProfileName,
     ProjectPath,
-    Quiet,
-    Settings,
-    WarehouseFolder,
-    flags_of,
 )
-from headwater.cli.render import show_error, showing_progress
+from headwater.cli.render import show_error
 from headwater.cli.rows import show_rows, write_arrow, write_csv, write_json_rows
+from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.errors import WrongUsage
-from headwater.opening import open_project
 from headwater.run import QueryResult
 
 _SHOWN_ROWS = 50
@@ -44,28 +33,23 @@ class Format(StrEnum):
     ARROW = "arrow"
 
 
-def query(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_project
+def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT; - reads it from stdin.")],
     path: ProjectPath = Path(),
     form: Annotated[
         Format | None,
         typer.Option("--format", help="How rows are printed. Default: table", show_default=False),
     ] = None,
-    json: Json = False,
     limit: Annotated[
         int | None,
         typer.Option(
             "--limit", metavar="N", min=0, help=f"The most rows. Default: {_SHOWN_ROWS} in a table, else all"
         ),
     ] = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: ProjectPlace,
+    shown: Shown,
 ) -> None:
     """Ask a project's or a code graph's tables, views and sources, as the last run left them.
 
@@ -74,18 +58,16 @@ def query(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
 
     Example: headwater query "SELECT country, revenue_eur FROM revenue_by_country" examples/orders
     """
-    chosen = _format(form, json=json)
+    chosen = _format(form, json=shown.json)
     text = sys.stdin.read() if sql == "-" else sql
-    flags = flags_of(master, settings)
-    project = open_project(path, graph=graph, warehouse=warehouse, profile=profile, settings=flags)
+    project = place.opened(path)
     wanted = _SHOWN_ROWS if limit is None and chosen is Format.TABLE else limit
     # A table shows that there is more; one row above the limit tells.
     asked = wanted + 1 if wanted is not None and chosen is Format.TABLE else wanted
-    # What a view prints must not get between a program and its rows.
-    with showing_progress(quiet=quiet, no_color=no_color) as listen, redirect_stdout(sys.stderr):
+    with shown.progress() as listen:
         result = project.query(text, limit=asked, listen=listen)
     with result:
-        _write(result, chosen, shown=wanted or 0, quiet=quiet, no_color=no_color, debug=debug)
+        _write(result, chosen, wanted or 0, shown)
 
 
 def _format(form: Format | None, *, json: bool) -> Format:
@@ -98,16 +80,14 @@ def _format(form: Format | None, *, json: bool) -> Format:
     return chosen
 
 
-def _write(
-    result: QueryResult, form: Format, *, shown: int, quiet: bool, no_color: bool, debug: bool
-) -> None:
+def _write(result: QueryResult, form: Format, most: int, shown: Shown) -> None:
     match form:
         case Format.TABLE:
-            show_rows(result, shown, quiet=quiet, no_color=no_color)
+            show_rows(result, most, quiet=shown.quiet, no_color=shown.no_color)
         case Format.JSON:
             error = write_json_rows(result)
             if error is not None:
-                show_error(error, debug=debug)
+                show_error(error, debug=shown.debug)
                 raise typer.Exit(error.exit_code)
         case Format.CSV:
             write_csv(result)

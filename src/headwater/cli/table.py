@@ -17,30 +17,19 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.options import (
-    Debug,
-    Graph,
-    Json,
-    Master,
-    NoColor,
-    ProfileName,
-    ProjectFolder,
-    Quiet,
-    Settings,
     TablePlace,
     TableTarget,
     Timestamp,
     Version,
-    WarehouseFolder,
-    flags_of,
 )
 from headwater.cli.render import (
     error_document,
     print_grid,
     printable,
     show_error,
-    showing_progress,
     write_json,
 )
+from headwater.cli.sharing import Shown, over_table
 from headwater.datasets import timestamp_of
 from headwater.delta import (
     CommitRecord,
@@ -71,53 +60,40 @@ table = typer.Typer(
 
 
 @table.command()
-def snapshot(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def snapshot(
     target: TableTarget,
     version: Version = None,
     timestamp: Timestamp = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Describe a table at a version: protocol, features, properties, columns, files, promised rows.
 
     Example: headwater table snapshot revenue_by_country --project examples/orders
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.request("snapshot", target, version, timestamp)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         described = describe_table(request, listen)
-    if json:
+    if shown.json:
         write_json(snapshot_document(described))
-    elif not quiet:
-        _show_snapshot(_console(no_color=no_color), described)
+    elif not shown.quiet:
+        _show_snapshot(_console(no_color=shown.no_color), described)
 
 
 @table.command()
-def history(  # noqa: PLR0913, PLR0917
+@over_table
+def history(
     target: TableTarget,
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=0, help="The most commits; 0: all there are.")
     ] = _SHOWN_COMMITS,
     version: Version = None,
     timestamp: Timestamp = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Tell a table's commits, newest first: when, what, by whom. Starts no Spark and needs no Java.
 
@@ -125,19 +101,19 @@ def history(  # noqa: PLR0913, PLR0917
 
     Example: headwater table history lake/orders --limit 5
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.request("history", target, version, timestamp)
     found = read_commits(request, limit + 1 if limit else None)
     commits = found[: limit or None]
-    if json:
+    if shown.json:
         documents = [commit_document(each) for each in commits]
         write_json({"table_uri": request.table.uri, "commits": documents})
-    elif not quiet:
-        _show_commits(_console(no_color=no_color), commits, has_more=len(found) > len(commits))
+    elif not shown.quiet:
+        _show_commits(_console(no_color=shown.no_color), commits, has_more=len(found) > len(commits))
 
 
 @table.command()
-def files(  # noqa: PLR0913, PLR0917
+@over_table
+def files(
     target: TableTarget,
     where: Annotated[
         list[str] | None,
@@ -155,64 +131,49 @@ def files(  # noqa: PLR0913, PLR0917
     ] = None,
     version: Version = None,
     timestamp: Timestamp = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """List a table's data files, or those that a scan under conditions would read; reads no rows.
 
     Example: headwater table files lake/orders --where "country = 'DE'"
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.request("files", target, version, timestamp)
     names = [each.strip() for each in (columns or "").split(",") if each.strip()]
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         preview = preview_files(request, columns=names, filters=where or (), listen=listen)
-    if json:
+    if shown.json:
         write_json(files_document(preview, limit or None))
-    elif not quiet:
+    elif not shown.quiet:
         most = _SHOWN_FILES if limit is None else limit or None
-        _show_files(_console(no_color=no_color), preview, most)
+        _show_files(_console(no_color=shown.no_color), preview, most)
 
 
 @table.command()
-def verify(  # noqa: PLR0913, PLR0917
+@over_table
+def verify(
     target: TableTarget,
     version: Version = None,
     timestamp: Timestamp = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Read every row of a table and compare with what its log promises. Exits 1 if anything does not fit.
 
     Example: headwater table verify lake/orders --version 3
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.request("verify", target, version, timestamp)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         found = verify_table(request, listen)
     error = found.error()
-    if json:
+    if shown.json:
         write_json(verification_document(found, error))
-    elif not quiet:
-        _show_verification(_console(no_color=no_color), found)
+    elif not shown.quiet:
+        _show_verification(_console(no_color=shown.no_color), found)
     if error is not None:
-        show_error(error, debug=debug)
+        show_error(error, debug=shown.debug)
         raise typer.Exit(error.exit_code)
 
 

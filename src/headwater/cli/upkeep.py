@@ -11,29 +11,18 @@ from typing import Annotated
 import typer
 
 from headwater.cli.options import (
-    Debug,
     DryRun,
     ForceUnsafe,
-    Graph,
-    Json,
     KeepPinned,
-    Master,
-    NoColor,
-    ProfileName,
-    ProjectFolder,
-    Quiet,
     Reason,
     RetentionHours,
-    Settings,
     TablePlace,
     TableTarget,
     Timestamp,
     Version,
-    WarehouseFolder,
-    flags_of,
 )
 from headwater.cli.receipts import show_upkeep
-from headwater.cli.render import showing_progress
+from headwater.cli.sharing import Shown, over_table
 from headwater.delta import Optimizing
 from headwater.errors import WrongUsage
 from headwater.given import size
@@ -42,7 +31,8 @@ from headwater.run import Checkpoint, CleanLog, Export, Optimize, Restore, Vacuu
 _COPY = "The folder to copy to; it must not be there yet, or be empty."
 
 
-def optimize(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def optimize(  # noqa: PLR0913  a command's flags are its arguments
     target: TableTarget,
     where: Annotated[
         str | None, typer.Option("--where", metavar="SQL", help="Only partitions that meet this condition.")
@@ -63,48 +53,34 @@ def optimize(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     dry_run: DryRun = False,
     reason: Reason = "",
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Rewrite a table's files into fewer, fuller ones; by its clustering if it has any. Rows stay.
 
     Example: headwater table optimize revenue_by_country --project examples/orders
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     names = tuple(each.strip() for each in (zorder_by or "").split(",") if each.strip())
     bytes_ = size("target_file_size", target_file_size) if target_file_size else None
     how = Optimizing(where=where, zorder_by=names, target_file_size=bytes_, full=full)
     request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         done = keep_table(request, Optimize(how=how), listen)
-    show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
 
 
-def vacuum(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def vacuum(
     target: TableTarget,
     retention_hours: RetentionHours = None,
     dry_run: DryRun = False,
     reason: Reason = "",
     keep_pinned: KeepPinned = False,
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Delete files that no version within the retention has. What recorded runs need is never taken.
 
@@ -113,32 +89,25 @@ def vacuum(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
 
     Example: headwater table vacuum lake/orders --dry-run
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.upkeep(
         target, dry_run=dry_run, reason=reason, keep_pinned=keep_pinned, force_unsafe=force_unsafe
     )
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         done = keep_table(request, Vacuum(retention_hours=retention_hours), listen)
-    show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
 
 
-def restore(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def restore(
     target: TableTarget,
     version: Version = None,
     timestamp: Timestamp = None,
     dry_run: DryRun = False,
     reason: Reason = "",
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Make a table what it was at a version or a time; that is one more commit. The next build notices it.
 
@@ -146,17 +115,17 @@ def restore(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
 
     Example: headwater table restore lake/orders --version 3 --reason "a wrong load"
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     if (version is None) == (timestamp is None):
         detail = "restore needs --version or --timestamp, and not both"
         raise WrongUsage(detail=detail, command="headwater table restore")
     request = place.upkeep(target, dry_run=dry_run, reason=reason, force_unsafe=force_unsafe)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         done = keep_table(request, Restore(version=version, timestamp=timestamp), listen)
-    show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
 
 
-def export(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def export(  # noqa: PLR0913  a command's flags are its arguments
     target: TableTarget,
     folder: Annotated[Path | None, typer.Argument(metavar="DIR", help=_COPY, show_default=False)] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The same as DIR.")] = None,
@@ -164,22 +133,14 @@ def export(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     timestamp: Timestamp = None,
     dry_run: DryRun = False,
     reason: Reason = "",
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Copy a table at a version to a folder of its own: data and a log that name nothing outside it.
 
     Example: headwater table export lake/orders backup/orders --version 3
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     if version is not None and timestamp is not None:
         detail = "--version and --timestamp ask for two versions"
         raise WrongUsage(detail=detail, command="headwater table export")
@@ -187,63 +148,49 @@ def export(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
     if copy is None:
         raise WrongUsage(detail="export needs a folder to copy to", command="headwater table export")
     request = place.upkeep(target, dry_run=dry_run, reason=reason)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         done = keep_table(request, Export(target=copy, version=version, timestamp=timestamp), listen)
-    show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
 
 
-def checkpoint(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def checkpoint(
     target: TableTarget,
     dry_run: DryRun = False,
     reason: Reason = "",
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Write a checkpoint of a table's newest version, so that its log loads faster. Takes nothing away.
 
     Example: headwater table checkpoint lake/orders
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.upkeep(target, dry_run=dry_run, reason=reason)
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         done = keep_table(request, Checkpoint(), listen)
-    show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
 
 
-def cleanup_log(  # noqa: PLR0913, PLR0917  a command's flags are its arguments
+@over_table
+def cleanup_log(
     target: TableTarget,
     retention_hours: RetentionHours = None,
     dry_run: DryRun = False,
     reason: Reason = "",
     keep_pinned: KeepPinned = False,
     force_unsafe: ForceUnsafe = None,
-    json: Json = False,
-    project: ProjectFolder = None,
-    graph: Graph = False,
-    warehouse: WarehouseFolder = None,
-    profile: ProfileName = None,
-    master: Master = None,
-    settings: Settings = None,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-    debug: Debug = False,  # noqa: ARG001  read by the one place that shows errors
+    *,
+    place: TablePlace,
+    shown: Shown,
 ) -> None:
     """Take commits out of a table's log that are older than it keeps. What recorded runs need stays.
 
     Example: headwater table cleanup-log lake/orders --dry-run
     """
-    place = TablePlace(project, graph, warehouse, profile, flags_of(master, settings))
     request = place.upkeep(
         target, dry_run=dry_run, reason=reason, keep_pinned=keep_pinned, force_unsafe=force_unsafe
     )
-    with showing_progress(quiet=quiet, no_color=no_color) as listen:
+    with shown.progress() as listen:
         done = keep_table(request, CleanLog(retention_hours=retention_hours), listen)
-    show_upkeep(request, done, json=json, quiet=quiet, no_color=no_color)
+    show_upkeep(request, done, json=shown.json, quiet=shown.quiet, no_color=shown.no_color)
