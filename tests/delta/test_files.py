@@ -274,6 +274,7 @@ def test_a_file_that_the_version_does_not_have_is_refused(shared: RunSession, pi
 
 
 COMPARED = st.sampled_from(["=", "<=>", "<", ">=", "<>"])
+UNKNOWN = "CAST(NULL AS BOOLEAN)"  # a bare NULL is no condition to Spark
 CONDITIONS = st.one_of(
     st.builds("id {} {}".format, COMPARED, st.integers(-1, 61)),
     st.builds("at.x {} {}".format, COMPARED, st.integers(0, 21)),
@@ -284,7 +285,7 @@ CONDITIONS = st.one_of(
         "{} IS {}NULL".format, st.sampled_from(["id", "grp", "`the word`"]), st.sampled_from(["", "NOT "])
     ),
     st.builds("id IN ({}, {}, NULL)".format, st.integers(0, 60), st.integers(0, 60)),
-    st.sampled_from(["upper(grp) = 'P 2'", "id % 2 = 0", "startswith(`the word`, 'w1')", "NULL", "true"]),
+    st.sampled_from(["upper(grp) = 'P 2'", "id % 2 = 0", "startswith(`the word`, 'w1')", UNKNOWN, "true"]),
 )
 FILTERS = st.recursive(
     CONDITIONS,
