@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-import typer
 
-from headwater.cli.query import Format, query
+from headwater.cli import main
 
 if TYPE_CHECKING:
     from conftest import BuiltExample, Finished
@@ -35,11 +34,10 @@ def built(built_example: BuiltExample, runtime: SessionRuntime) -> Path:
     return built_example.folder
 
 
-def test_a_table_a_view_and_a_source_are_shown(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_a_view_and_a_source_are_shown(headwater_here: Run, built: Path) -> None:
     sql = "SELECT r.country, r.orders, (SELECT count(*) FROM paid_orders) AS paid FROM revenue_by_country r"
     whole = f"{sql} JOIN customers USING (country) GROUP BY ALL ORDER BY 1"
-    query(whole, built, no_color=True, settings=["driver_memory=2g"])
-    lines = capsys.readouterr().out.splitlines()
+    lines = headwater_here("query", whole, built, "--no-color", *SMALL).out.splitlines()
     assert lines[0].split() == ["country", "orders", "paid"]
     assert lines[1].split() == ["BR", "192", "1000"]
     assert lines[-1] == "5 rows"
@@ -74,42 +72,37 @@ def test_the_shares_of_the_example_are_shares_of_the_whole(headwater_here: Run, 
     assert abs(sum(float(row["share"]) for row in rows) - 1) < 1e-4
 
 
-def test_csv_keeps_to_the_limit(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    query(BY_COUNTRY, built, form=Format.CSV, limit=2, settings=["driver_memory=2g"])
-    rows = csv.reader(io.StringIO(capsysbinary.readouterr().out.decode()))
-    assert list(rows) == [["country", "orders"], ["BR", "192"], ["DE", "192"]]
+def test_csv_keeps_to_the_limit(headwater_here: Run, built: Path) -> None:
+    done = headwater_here("query", BY_COUNTRY, built, "--format", "csv", "--limit", "2", *SMALL)
+    assert list(csv.reader(io.StringIO(done.out))) == [["country", "orders"], ["BR", "192"], ["DE", "192"]]
 
 
-def test_arrow_goes_to_a_program(built: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    query(BY_COUNTRY, built, form=Format.ARROW, settings=["driver_memory=2g"])
-    table = pa.ipc.open_stream(capsysbinary.readouterr().out).read_all()
+def test_arrow_goes_to_a_program(
+    built: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    arguments = ["headwater", "query", BY_COUNTRY, str(built), "--format", "arrow", "--quiet", *SMALL]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 0
+    table = pa.ipc.open_stream(capfdbinary.readouterr().out).read_all()
     assert table["orders"].to_pylist()[0] == 192
 
 
-def test_a_table_shows_fifty_rows_and_says_that_there_are_more(
-    built: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    query("SELECT * FROM daily_revenue", built, no_color=True, settings=["driver_memory=2g"])
-    lines = capsys.readouterr().out.splitlines()
+def test_a_table_shows_fifty_rows_and_says_that_there_are_more(headwater_here: Run, built: Path) -> None:
+    done = headwater_here("query", "SELECT * FROM daily_revenue", built, "--no-color", *SMALL)
+    lines = done.out.splitlines()
     assert len(lines) == 52
     assert lines[-1].startswith("50 rows; there are more")
 
 
-def test_json_that_fails_on_the_way_is_whole_and_exits_with_1(
-    built: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(typer.Exit) as caught:
-        query(
-            "SELECT 1 div (id - 1500) AS x FROM range(0, 2000, 1, 2)",
-            built,
-            json=True,
-            settings=["driver_memory=2g"],
-        )
-    shown = capsys.readouterr()
-    document = json.loads(shown.out)
-    assert (caught.value.exit_code, len(document["rows"])) == (1, 1000)
+def test_json_that_fails_on_the_way_is_whole_and_exits_with_1(headwater_here: Run, built: Path) -> None:
+    sql = "SELECT 1 div (id - 1500) AS x FROM range(0, 2000, 1, 2)"
+    done = headwater_here("query", sql, built, "--json", *SMALL)
+    document = json.loads(done.out)
+    assert (done.code, len(document["rows"])) == (1, 1000)
     assert document["error"]["code"] == "HW-ENGINE-001"
-    assert "HW-ENGINE-001" in shown.err
+    assert "HW-ENGINE-001" in done.err
 
 
 def test_arrow_to_a_terminal_is_refused(built: Path) -> None:
