@@ -2,13 +2,15 @@
 
 Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
+OperatorsRecord, CapabilityRecord, HistoryRecord    more of them
 Action, Status              words of the contract
 encode_manifest             its one JSON form
 commit_manifest             written whole or not at all
 read_manifest               one run
 read_manifests              all of a warehouse
 last_manifest               the newest run
-PlansRecord                 the plans of a run: encode_plans, commit_plans, read_plans
+PlansRecord                 the plans of a run, with each PlannedSource: encode_plans, commit_plans,
+                            read_plans, read_schedule
 
 How tables were read (a ReadRecord), from the values that `delta` gives:
 SnapshotRecord              snapshot_record: a table at a version
@@ -31,8 +33,11 @@ encode_record, decode_record    each of these as JSON or MessagePack (a Form)
 from headwater.artifacts.manifest import (
     SCHEMA_VERSION,
     Action,
+    CapabilityRecord,
     FileRecord,
+    HistoryRecord,
     Manifest,
+    OperatorsRecord,
     PinRecord,
     SchemaRecord,
     SourceRecord,
@@ -46,7 +51,14 @@ from headwater.artifacts.manifest import (
     read_manifest,
     read_manifests,
 )
-from headwater.artifacts.plans import PlansRecord, commit_plans, encode_plans, read_plans
+from headwater.artifacts.plans import (
+    PlannedSource,
+    PlansRecord,
+    commit_plans,
+    encode_plans,
+    read_plans,
+    read_schedule,
+)
 from headwater.artifacts.records import (
     ColumnRecord,
     Form,
@@ -88,15 +100,19 @@ from headwater.artifacts.writes import (
 __all__ = [
     "SCHEMA_VERSION",
     "Action",
+    "CapabilityRecord",
     "ColumnRecord",
     "ConstraintRecord",
     "FileRecord",
     "Form",
+    "HistoryRecord",
     "LossRecord",
     "Manifest",
     "MeaningRecord",
     "MutationRecord",
+    "OperatorsRecord",
     "PinRecord",
+    "PlannedSource",
     "PlansRecord",
     "ReadRecord",
     "RegistrationRecord",
@@ -129,6 +145,7 @@ __all__ = [
     "read_manifest",
     "read_manifests",
     "read_plans",
+    "read_schedule",
     "read_upkeep",
     "registration_record",
     "scan_record",

@@ -12,7 +12,7 @@ import msgspec
 from headwater.artifacts.records import RegistrationRecord, write_whole
 from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: TC001  the same
 from headwater.errors import ManifestUnreadable
-from headwater.plan import StatisticsDecision  # noqa: TC001  the same
+from headwater.plan import OperatorMetrics, StatisticsDecision  # noqa: TC001  the same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,10 @@ class FileRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the run started from; `rows`: the commit that made its rows, if later ones rearranged them."""
+    """What the run started from; `rows`: the commit that made its rows, if later ones rearranged them.
+
+    `content` is the digest of rows that a source of the project made.
+    """
 
     name: str
     kind: str
@@ -52,13 +55,15 @@ class SourceRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     options: dict[str, Any] = {}
     starting_version: int | None = None
     rows: PinRecord | None = None
+    content: str | None = None
 
 
 class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A view as it was: where it stands in the project, the digest of its plan, what it reads and calls.
 
     `functions` are those of the catalogue, `tags` the families they belong to, `policy` what it says of how
-    its table is written, as far as that is not the default.
+    its table is written, as far as that is not the default. `every_run`: a clock or chance is allowed in it,
+    so that no run can rely on an earlier one.
     """
 
     name: str
@@ -71,10 +76,11 @@ class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     functions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     policy: dict[str, Any] = {}
+    every_run: bool = False
 
 
 class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A stored table after the run."""
+    """A stored table after the run; `started_at` and `seconds` of the task that made it, if one ran."""
 
     name: str
     action: Action
@@ -84,6 +90,37 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     digest: str | None = None
     pin: PinRecord | None = None
     task_key: str | None = None
+    started_at: str | None = None
+    seconds: float | None = None
+
+
+class OperatorsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the operators of a slow task counted."""
+
+    table: str
+    operators: tuple[OperatorMetrics, ...]
+
+
+class CapabilityRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that a run needed and did: by which door, and what came of it."""
+
+    name: str
+    compatible: bool
+    entrypoint: str
+    module: str
+    ctx_kind: str
+    probe_result: str | None = None
+    error: str | None = None
+
+
+class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of the last commits of a dataset that a run touched; `run_id` if a run of Headwater made it."""
+
+    dataset: str
+    version: int
+    timestamp: str
+    operation: str
+    run_id: str | None = None
 
 
 class SchemaRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -107,7 +144,8 @@ class SqlRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One run, whole. Everything in it is sorted by name.
 
-    `rules` is the digest of what the project says about determinism and keys, None if it says nothing.
+    `rules` is the digest of what the project says about determinism and keys, None if it says nothing. `only`
+    are the views that were asked for, if not all. `history` are the last commits of every dataset.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -135,6 +173,11 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     statistics: tuple[StatisticsDecision, ...] = ()
     schemas: tuple[SchemaRecord, ...] = ()
     sql: tuple[SqlRecord, ...] = ()
+    only: tuple[str, ...] = ()
+    capabilities: tuple[CapabilityRecord, ...] = ()
+    operators: tuple[OperatorsRecord, ...] = ()
+    history: tuple[HistoryRecord, ...] = ()
+    host: str = ""
     error: str | None = None
 
 

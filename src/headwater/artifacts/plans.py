@@ -18,22 +18,43 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+class PlannedSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A source as it was declared, so that it can be read again when its definition is gone.
+
+    `plan` makes rows that are in memory, or that a source makes; the manifest has its pin and its options.
+    """
+
+    name: str
+    kind: str
+    path: str | None = None
+    file_format: str | None = None
+    schema: str | None = None
+    options: dict[str, str] = {}
+    plan: bytes | None = None
+
+
 class PlansRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Every view of a run as it was planned, sorted by name."""
+    """Every view of a run as it was planned, and every source as it was declared, sorted by name."""
 
     schema_version: int = 1
     plans: tuple[PlanBundle, ...]
+    sources: tuple[PlannedSource, ...] = ()
 
 
-def encode_plans(bundles: Iterable[PlanBundle]) -> bytes:
+def encode_plans(bundles: Iterable[PlanBundle], sources: Iterable[PlannedSource] = ()) -> bytes:
     """The plans' one form: keys sorted, a final newline."""
-    record = PlansRecord(plans=tuple(sorted(bundles, key=lambda each: each.view)))
+    record = PlansRecord(
+        plans=tuple(sorted(bundles, key=lambda each: each.view)),
+        sources=tuple(sorted(sources, key=lambda each: each.name)),
+    )
     return msgspec.json.encode(record, order="sorted") + b"\n"
 
 
-def commit_plans(warehouse: Path, run_id: str, bundles: Iterable[PlanBundle]) -> Path:
+def commit_plans(
+    warehouse: Path, run_id: str, bundles: Iterable[PlanBundle], sources: Iterable[PlannedSource] = ()
+) -> Path:
     """Writes a run's plans in one step."""
-    return write_whole(_path(warehouse, run_id), encode_plans(bundles), warehouse)
+    return write_whole(_path(warehouse, run_id), encode_plans(bundles, sources), warehouse)
 
 
 def read_plans(warehouse: Path, run_id: str) -> dict[str, PlanBundle]:
@@ -42,18 +63,22 @@ def read_plans(warehouse: Path, run_id: str) -> dict[str, PlanBundle]:
     Raises:
         ManifestUnreadable: the file is there, and is not one.
     """
+    return {each.view: each for each in read_schedule(warehouse, run_id).plans}
+
+
+def read_schedule(warehouse: Path, run_id: str) -> PlansRecord:
+    """A run's plans and sources; none if it was recorded before plans were.
+
+    Raises:
+        ManifestUnreadable: the file is there, and is not one.
+    """
     path = _path(warehouse, run_id)
     try:
-        content = path.read_bytes()
+        return msgspec.json.decode(path.read_bytes(), type=PlansRecord)
     except FileNotFoundError:
-        return {}
-    except OSError as error:
+        return PlansRecord(plans=())
+    except (OSError, msgspec.MsgspecError) as error:
         raise ManifestUnreadable(path=str(path), detail=str(error)) from error
-    try:
-        found = msgspec.json.decode(content, type=PlansRecord)
-    except msgspec.MsgspecError as error:
-        raise ManifestUnreadable(path=str(path), detail=str(error)) from error
-    return {each.view: each for each in found.plans}
 
 
 def _path(warehouse: Path, run_id: str) -> Path:
