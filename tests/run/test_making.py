@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -192,3 +193,96 @@ def test_a_good_commit_of_a_run_that_failed_is_not_made_again(
     again = project(folder).build()
     assert [(each.action, each.version) for each in again.tables] == [("skipped", 0)]
     assert project(folder).build().status == "unchanged"
+
+
+# --- failures stop what waits for them, and nothing else --------------------------------------------------
+
+HALVES = "-- headwater: table\nSELECT id, 10 DIV (id - {off}) AS half FROM numbers"
+
+
+@pytest.fixture
+def failing(project_folder: MakeProject, runtime: SessionRuntime) -> Path:
+    folder = project_folder(
+        sources_py="import headwater\n\nheadwater.source('numbers', path='lake/numbers')\n",
+        bad_sql=HALVES.format(off=2),
+        behind_sql="-- headwater: table\nSELECT count(*) AS n FROM through",
+        through_sql="SELECT half FROM bad",
+        good_sql="-- headwater: table\nSELECT id + 1 AS id FROM numbers",
+        after_sql="-- headwater: table\nSELECT max(id) AS id FROM good",
+    )
+    write(runtime, folder / "lake" / "numbers", 3)
+    return folder
+
+
+def test_a_failing_view_stops_only_what_depends_on_it_and_the_rest_can_be_resumed(
+    failing: Path, runtime: SessionRuntime
+) -> None:
+    outcome = project(failing).build()
+    assert (outcome.status, list(outcome.errors)) == ("failed", ["bad"])
+    assert outcome.error is not None
+    assert "DIVIDE_BY_ZERO" in outcome.error.message
+    ends = {each.name: (each.action, each.reason) for each in outcome.tables}
+    assert ends["good"] == ("built", "new")
+    assert ends["after"] == ("built", "new")
+    assert ends["bad"][0] == "failed"
+    assert ends["behind"] == ("skipped", "not reached: 'bad' failed")
+    # The data go on, and the view is mended: a resumed run still sees what the failed one saw.
+    write(runtime, failing / "lake" / "numbers", 5)
+    (failing / "views" / "bad.sql").write_text(HALVES.format(off=20))
+    resumed = project(failing).build(resume=True)
+    assert resumed.status == "done", resumed.error
+    assert {each.name: each.action for each in resumed.tables} == {
+        "after": "skipped",
+        "bad": "built",
+        "behind": "built",
+        "good": "skipped",
+    }
+    assert read_manifest(resumed.manifest).resumes == outcome.run_id
+    assert answer(failing, "SELECT n FROM behind") == [{"n": 3}]
+    heard: list[str] = []
+    later = project(failing).build(resume=True, listen=lambda step: heard.append(step.message))
+    assert "there is nothing to resume: the last run ended well" in heard
+    assert {each.action for each in later.tables} == {"built"}
+    assert answer(failing, "SELECT n FROM behind") == [{"n": 8}]
+
+
+def test_two_failures_are_told(failing: Path) -> None:
+    (failing / "views" / "good.sql").write_text(HALVES.format(off=1))
+    outcome = project(failing).build()
+    assert list(outcome.errors) == ["bad", "good"]
+    assert [each.reason for each in outcome.tables if each.action == "skipped"] == [
+        "not reached: 'good' failed",
+        "not reached: 'bad' failed",
+    ]
+    recorded = read_manifest(outcome.manifest)
+    assert recorded.error is not None
+    assert recorded.error.count("DIVIDE_BY_ZERO") == 2
+
+
+def test_a_version_that_a_resumed_run_needs_may_be_gone(failing: Path, runtime: SessionRuntime) -> None:
+    project(failing).build()
+    shutil.rmtree(failing / "lake" / "numbers")
+    write(runtime, failing / "lake" / "numbers", 4)
+    with pytest.raises(VersionNotFound):
+        project(failing).build(resume=True)
+
+
+def test_independent_tables_are_made_at_once(
+    project_folder: MakeProject, runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each waits for the other to have begun."""
+    assert runtime.profile.master == "local[2]"
+    folder = project_folder(
+        a_sql="-- headwater: table\nSELECT 1 AS x", b_sql="-- headwater: table\nSELECT 2 AS x"
+    )
+    together = threading.Barrier(2, timeout=60)
+    run_task = making.run_task
+
+    def both(*given: Any, **named: Any) -> Any:
+        together.wait()
+        return run_task(*given, **named)
+
+    monkeypatch.setattr(making, "run_task", both)
+    outcome = project(folder).build()
+    assert outcome.error is None
+    assert {each.action for each in outcome.tables} == {"built"}

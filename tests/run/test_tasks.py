@@ -9,8 +9,9 @@ import pytest
 from headwater.delta import find_head, note_of, read_head
 from headwater.errors import RowsDiffer, VersionNotFound
 from headwater.origin import Origin
-from headwater.pipeline import ViewSpec, build_plan
+from headwater.pipeline import build_plan
 from headwater.run import tasks
+from headwater.run.scheduled import ScheduledView
 from headwater.run.tasks import TaskContext, run_task
 from headwater.run.watching import WatchedView
 
@@ -25,9 +26,9 @@ def context(session: RunSession) -> TaskContext:
     return TaskContext(session=session, pipeline="p", run_id="r", new_token=lambda: str(next(tokens)))
 
 
-def view(count: int) -> ViewSpec:
+def view(count: int) -> ScheduledView:
     plan = build_plan(lambda spark: spark.range(count))
-    return ViewSpec(name="t", origin=Origin("v.py", 1), language="python", stored=True, plan=plan)
+    return ScheduledView(name="t", plan=plan.executable, origin=Origin("v.py", 1))
 
 
 def test_a_task_is_done_once_per_key(session: RunSession, tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from headwater.artifacts import last_manifest
 from headwater.delta import ReadOptions, ScanCounter, note_of, read_head, register_delta
 from headwater.errors import RowsDiffer, VersionNotFound
 from headwater.origin import Origin
-from headwater.pipeline import ViewSpec, build_plan
+from headwater.pipeline import build_plan
 from headwater.run import watching
+from headwater.run.scheduled import ScheduledView
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
@@ -83,12 +84,12 @@ def wrong(tmp_path_factory: pytest.TempPathFactory, right: Path) -> Path:
     return table
 
 
-def spec(name: str, sql: str, *, stored: bool = True) -> ViewSpec:
+def scheduled(name: str, sql: str) -> ScheduledView:
     plan = build_plan(lambda spark: spark.sql(sql))
-    return ViewSpec(name=name, origin=Origin("v.py", 1), language="python", stored=stored, plan=plan)
+    return ScheduledView(name=name, plan=plan.executable, origin=Origin("v.py", 1))
 
 
-THROUGH = spec("through", "SELECT id, v FROM t", stored=False)
+THROUGH = scheduled("through", "SELECT id, v FROM t")
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def registered(session: RunSession) -> Callable[[Path], TablePin]:
 
 
 def watched(session: RunSession, sql: str, checks: RowChecks) -> WatchedView:
-    return WatchedView(session, spec("w", sql), [THROUGH], checks)
+    return WatchedView(session.copy(), scheduled("w", sql), [THROUGH], checks)
 
 
 @pytest.mark.parametrize("sql", WHOLE.values(), ids=WHOLE)
@@ -116,7 +117,6 @@ def test_what_is_read_whole_is_counted(
     view = watched(session, sql, checks)
     view.rows.write.format("delta").save(str(tmp_path / "out"))
     view.check()
-    view.close()
     assert checks.checked == {"t": 10}
 
 
@@ -131,8 +131,7 @@ def test_what_is_read_in_part_is_left_alone(
         checks.add(pin)
         view = watched(session, sql, checks)
         view.check()
-        view.close()
-    assert not counter.called
+        assert not counter.called
 
 
 def test_a_filter_still_reaches_the_scan(
@@ -161,7 +160,6 @@ def test_a_right_table_is_counted_once_and_its_promise_is_asked_once(
         view = watched(session, WHOLE["a copy"], checks)
         view.rows.write.format("delta").save(str(tmp_path / name))
         view.check()
-        view.close()
         assert session.spark.table("t").count() == 10
     assert checks.checked == {"t": 10}
     assert asked.call_count == 1

@@ -9,6 +9,7 @@ commit_manifest             written whole or not at all
 read_manifest               one run
 read_manifests              all of a warehouse
 last_manifest               the newest run
+RunMark                     a run that is under way; marked_runs were stopped, and remove_mark forgets one
 PlansRecord                 the plans of a run, with each PlannedSource: encode_plans, commit_plans,
                             read_plans, read_schedule
 
@@ -76,6 +77,7 @@ from headwater.artifacts.records import (
     verification_record,
     window_record,
 )
+from headwater.artifacts.started import RunMark, marked_runs, remove_mark
 from headwater.artifacts.upkeep import (
     LossRecord,
     StateRecord,
@@ -117,6 +119,7 @@ __all__ = [
     "ReadRecord",
     "RegistrationRecord",
     "RetryRecord",
+    "RunMark",
     "ScanRecord",
     "SchemaRecord",
     "SnapshotRecord",
@@ -141,6 +144,7 @@ __all__ = [
     "ended_record",
     "forget_upkeep",
     "last_manifest",
+    "marked_runs",
     "mutation_record",
     "read_manifest",
     "read_manifests",
@@ -148,6 +152,7 @@ __all__ = [
     "read_schedule",
     "read_upkeep",
     "registration_record",
+    "remove_mark",
     "scan_record",
     "snapshot_record",
     "upkeep_record",

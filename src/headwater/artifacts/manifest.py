@@ -145,7 +145,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """One run, whole. Everything in it is sorted by name.
 
     `rules` is the digest of what the project says about determinism and keys, None if it says nothing. `only`
-    are the views that were asked for, if not all. `history` are the last commits of every dataset.
+    are the views that were asked for, if not all; `resumes` is the run whose pins this one has taken over.
+    `history` are the last commits of every dataset.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -174,6 +175,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     schemas: tuple[SchemaRecord, ...] = ()
     sql: tuple[SqlRecord, ...] = ()
     only: tuple[str, ...] = ()
+    resumes: str | None = None
     capabilities: tuple[CapabilityRecord, ...] = ()
     operators: tuple[OperatorsRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()

@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 def build(
     path: ProjectPath = Path(),
     full: Annotated[bool, typer.Option("--full", help="Make every table anew, changed or not.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on where the last run did not end well, with the data that it had pinned."
+        ),
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="VIEW", help="This view, with all that it reads; can be given again."),
+    ] = None,
     *,
     place: ProjectPlace,
     shown: Shown,
@@ -39,7 +49,7 @@ def build(
     """
     project = place.opened(path)
     with shown.progress() as listen:
-        outcome = project.build(full=full, listen=listen)
+        outcome = project.build(full=full, resume=resume, only=only or (), listen=listen)
     if shown.json:
         write_json(outcome_document(outcome))
     elif not shown.quiet:
@@ -47,8 +57,11 @@ def build(
         if project.config.declare and outcome.error is None:
             typer.echo(_graph_summary(outcome))
             typer.echo(f"Next: {_first_question(path, place)}")
+    for error in outcome.errors.values():
+        show_error(error, debug=shown.debug)
     if outcome.error is not None:
-        show_error(outcome.error, debug=shown.debug)
+        if not shown.quiet:
+            typer.echo("What failed can be mended and gone on with: headwater build --resume", err=True)
         raise typer.Exit(outcome.error.exit_code)
 
 

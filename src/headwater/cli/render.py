@@ -62,7 +62,10 @@ def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
         "manifest": str(outcome.manifest),
         **({"warnings": list(outcome.warnings)} if outcome.warnings else {}),
     }
-    return document | ({"error": error_document(outcome.error)} if outcome.error else {})
+    if outcome.error is None:
+        return document
+    errors = {name: error_document(error) for name, error in outcome.errors.items()}
+    return document | {"error": error_document(outcome.error), "errors": errors}
 
 
 def _key_document(key: SnapshotKey | None) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 Without Spark:
 read_head, find_head, is_head   the newest commit of a table: LogHead
-read_commit, read_history       one commit, or all of them: CommitRecord
+read_commit, find_commit        one commit; read_history all of them: CommitRecord
 pin_version                     a table at a version or a time, pinned
 pin_changes                     a window of a change feed, pinned: ChangePin
 pin_files                       files that are no Delta table: FilePin, ListedFile
@@ -76,7 +76,7 @@ from headwater.delta.digests import compute_content, find_content, keep_content
 from headwater.delta.failures import storage_error
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
-from headwater.delta.head import LogHead, find_head, is_head, read_commit, read_head
+from headwater.delta.head import LogHead, find_commit, find_head, is_head, read_commit, read_head
 from headwater.delta.history import CommitRecord, read_history
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
 from headwater.delta.log_files import list_log
@@ -232,6 +232,7 @@ __all__ = [
     "enable_features",
     "export_snapshot",
     "file_size_of",
+    "find_commit",
     "find_content",
     "find_head",
     "first_kept",

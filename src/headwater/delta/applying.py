@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from headwater.delta.columns import frame_in
 from headwater.delta.mutation import NOTE_SETTING, Append, Delete, Merge, Overwrite, ReplaceWhere, Update
@@ -18,7 +19,7 @@ from headwater.runtime import local_path_of
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from headwater.delta.layout import Layout
     from headwater.delta.mutation import CommitNote, MergeClause, Mutation
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _APPLICATION = "spark.databricks.delta.write.txnAppId"
 _NUMBER = "spark.databricks.delta.write.txnVersion"
 _MERGE_SCHEMA = "spark.databricks.delta.schema.autoMerge.enabled"
-_settings_lock = threading.RLock()
+_locks: WeakKeyDictionary[SparkSession, threading.RLock] = WeakKeyDictionary()
 
 
 def application_of(note: CommitNote) -> str:
@@ -112,7 +113,7 @@ def _in_force(rows: DataFrame, settings: Mapping[str, str]) -> Generator[None]:
         return
     frame: Any = rows
     conf, known = frame._jdf.sparkSession().conf(), frame._jdf.sparkSession().sessionState().conf()
-    with _settings_lock:
+    with _locks.setdefault(rows.sparkSession, threading.RLock()):
         before = {key: str(known.getConfString(key)) if known.contains(key) else None for key in settings}
         try:
             for key, value in settings.items():

@@ -26,7 +26,7 @@ from headwater.errors import (
     VersionNotFound,
     WriteFailed,
 )
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_error
+from headwater.runtime import ENGINE_EXCEPTIONS, ENGINE_GONE, engine_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -203,7 +203,7 @@ def _innermost(error: BaseException, failed: EngineFailed) -> tuple[str, str]:
 def _loading_error(failed: EngineFailed, path: Path, version: int, dataset: str) -> DeltaError | EngineFailed:
     condition, shown, origin = failed.condition or "", str(path), failed.origin
     java = (failed.java_class or "").rpartition(".")[2]
-    if condition == "ENGINE_GONE":
+    if condition == ENGINE_GONE:
         return failed
     if condition.startswith(_PROTOCOL) or java == _RAW_PROTOCOL:
         return ProtocolUnsupported(

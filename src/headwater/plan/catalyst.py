@@ -18,7 +18,7 @@ from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
 from headwater.origin import Origin
 from headwater.plan.bundle import OperatorMetrics
 from headwater.plan.tree import PlanTree, tree_of
-from headwater.runtime import ENGINE_EXCEPTIONS, connect_planner, engine_error, failure_of
+from headwater.runtime import ENGINE_EXCEPTIONS, ENGINE_GONE, connect_planner, engine_error, failure_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -153,7 +153,7 @@ def plan_error(
     """The typed error for what Spark says of a plan it cannot use."""
     failure = failure_of(error)
     place = failure.call_site or _in_text(origin, failure.line_in_sql)
-    if failure.condition == "ENGINE_GONE":
+    if failure.condition == ENGINE_GONE:
         return engine_error(error, place)
     is_syntax = (failure.java_class or "").endswith(".ParseException")
     return (SqlSyntax if is_syntax else AnalysisFailed)(

@@ -29,7 +29,7 @@ from headwater.plan.reviewed import (
     TABLE_FUNCTIONS,
 )
 from headwater.plan.tree import Node, Opaque, Struct
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_error, failure_of
+from headwater.runtime import ENGINE_EXCEPTIONS, ENGINE_GONE, engine_error, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -314,7 +314,7 @@ def _command(name: str) -> str:
 
 def _query_error(error: BaseException) -> HeadwaterError:
     failure = failure_of(error)
-    if failure.condition == "ENGINE_GONE":
+    if failure.condition == ENGINE_GONE:
         return engine_error(error)
     if (failure.java_class or "").endswith(".ParseException"):
         return SqlSyntax(

@@ -121,10 +121,20 @@ class Bundling:
         fingerprint = replace(bundle.fingerprint, inputs=_inputs_digest(inputs))
         return replace(bundle, inputs=inputs, fingerprint=fingerprint)
 
-    def made(self, pin: TablePin) -> None:
-        """Makes a table that is there an input of others."""
+    def made(self, bundle: PlanBundle, pin: TablePin, content: str | None, *, is_fresh: bool = False) -> None:
+        """Makes a table that is there an input of others.
+
+        It is known by its content: equal rows are an equal input, whichever commit they came by. Rows that
+        have no exact digest are known by the task that made them, if it makes the same ones each time.
+        """
+        if content is not None and not bundle.approximate:
+            identity = digest_of(["content", content])
+        elif not is_fresh:
+            identity = digest_of(["task", bundle.fingerprint.digest])
+        else:
+            identity = digest_of(["commit", pin.version, pin.digest])
         self.known[same_name(pin.name)] = PlannedInput(
-            name=pin.name, kind="pin", identity=digest_of([pin.version, pin.digest]), version=pin.version
+            name=pin.name, kind="pin", identity=identity, version=pin.version
         )
 
     def _determinism(self, view: ViewSpec, tree: PlanTree) -> Determinism:
@@ -167,7 +177,7 @@ class Bundling:
         source = self.source_of(name)
         if source is None:
             raise UnknownTable(view="", name=name)
-        name, identity = source.spec.name, digest_of(source.identity)
+        name, identity = source.spec.name, digest_of(source.content_identity)
         if source.pin is None:
             return PlannedInput(name=name, kind="slot", identity=identity)
         return PlannedInput(name=name, kind="pin", identity=identity, version=source.pin.version)

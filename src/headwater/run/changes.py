@@ -34,6 +34,11 @@ def first_change(
         return "there was no run yet"
     if last.status != "done":
         return "the last run did not end well"
+    if last.only:
+        return f"the last run was asked for {', '.join(last.only)} only"
+    fresh = [view.name for view in last.views if view.every_run]
+    if fresh:
+        return f"a clock or chance is allowed in '{fresh[0]}', so that every run makes it"
     if last.results_digest != identity.results_digest:
         return "settings, functions or versions changed"
     if last.rules != rules:

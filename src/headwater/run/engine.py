@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from headwater.artifacts import commit_manifest, commit_plans
+from headwater.artifacts import RunMark, commit_manifest, commit_plans, remove_mark
 from headwater.names import SnapshotKey
+from headwater.run.healing import STOPPED, record_stopped
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.recording import manifest_of
@@ -19,6 +20,7 @@ from headwater.run.sessions import LazySession
 from headwater.run.steps import (
     Run,
     RunRequest,
+    asked_for,
     bundling_of,
     open_run,
     plan_views,
@@ -30,12 +32,17 @@ from headwater.run.tasks import TaskContext
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headwater.artifacts import Manifest
     from headwater.clock import Clock
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
+
+# What a run has to say if nobody hears of it again.
+_STOPPED: dict[str, str] = {"status": "failed", "error": STOPPED}
 
 
 def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
@@ -49,19 +56,28 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         engine_errors(),
         LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
     ):
+        stopped = record_stopped(request.warehouse, request.profile.storage, listen)
         run = open_run(request, clock, listen, engine)
         pipeline = read_definitions(run)
         sources = [run.pins.pinned(source) for source in pipeline.sources]
-        unchanged = unchanged_since(run, pipeline, sources)
+        unchanged = None if stopped else unchanged_since(run, pipeline, sources)
         if unchanged is not None:
-            return _outcome(run, pipeline, unchanged, None, clock.monotonic() - start)
+            return _outcome(run, pipeline, unchanged, {}, clock.monotonic() - start)
         request.warehouse.check_writable()
         bundling = bundling_of(run, pipeline)
         compiled = plan_views(run, pipeline, sources, bundling)
+        only = asked_for(run, compiled)
         request.warehouse.prepare()
-        made = _make(run, pipeline, compiled, bundling)
-        manifest = _record(run, pipeline, compiled, made)
-        outcome = _outcome(run, pipeline, manifest, made.error, clock.monotonic() - start)
+        nothing = Made()
+        with RunMark(
+            request.warehouse.root, replace(_manifest(run, pipeline, compiled, nothing), **_STOPPED)
+        ):
+            commit_plans(request.warehouse.root, run.run_id, compiled.bundles.values())
+            made = _make(run, pipeline, compiled, bundling, only)
+            manifest = _record(run, pipeline, compiled, made)
+        for each in stopped:
+            remove_mark(request.warehouse.root, each.run_id)
+        outcome = _outcome(run, pipeline, manifest, made.errors, clock.monotonic() - start)
         return dataclasses.replace(outcome, warnings=_warnings(compiled))
 
 
@@ -76,7 +92,9 @@ def _warnings(compiled: Compiled) -> tuple[str, ...]:
     )
 
 
-def _make(run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) -> Made:
+def _make(
+    run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling, only: frozenset[str] | None
+) -> Made:
     context = TaskContext(
         session=run.engine.get(),
         pipeline=pipeline.name,
@@ -97,39 +115,48 @@ def _make(run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling) 
         results_digest=run.identity.results_digest,
         table_uris=table_uris(run, pipeline),
         full=run.request.full,
+        only=only,
+        workers=run.request.profile.workers,
+        clock=run.clock,
         listen=run.listen,
     )
     return make_tables(request)
 
 
 def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
-    sources = [run.pins.pinned(source) for source in pipeline.sources]
-    manifest = manifest_of(
+    manifest = _manifest(run, pipeline, compiled, made)
+    commit_plans(run.request.warehouse.root, run.run_id, {**compiled.bundles, **made.bundles}.values())
+    commit_manifest(run.request.warehouse.root, manifest)
+    return manifest
+
+
+def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
+    return manifest_of(
         config=run.request.config,
         run_id=run.run_id,
         times=(run.started_at, run.clock.now().isoformat()),
         identity=run.identity,
         pipeline=pipeline,
-        sources=sources,
+        sources=[run.pins.pinned(source) for source in pipeline.sources],
         reads=compiled.reads,
+        bundles={**compiled.bundles, **made.bundles},
         statistics=compiled.statistics,
         tables=made.tables,
         registrations=made.registrations,
         rows_checked=made.rows_checked,
         receipts=made.receipts,
         schemas=run.schemas,
-        error=made.error,
+        errors=made.errors,
+        only=run.request.only,
+        resumes=run.resumes.run_id if run.resumes else None,
     )
-    commit_plans(run.request.warehouse.root, run.run_id, {**compiled.bundles, **made.bundles}.values())
-    commit_manifest(run.request.warehouse.root, manifest)
-    return manifest
 
 
 def _outcome(
     run: Run,
     pipeline: Pipeline,
     manifest: Manifest,
-    error: HeadwaterError | None,
+    errors: Mapping[str, HeadwaterError],
     seconds: float,
 ) -> RunOutcome:
     """What comes back; the manifest of an earlier run means that nothing has changed since."""
@@ -152,5 +179,6 @@ def _outcome(
             for table in tables
             if table.pin is not None and table.name in uris
         },
-        error=error,
+        error=next(iter(errors.values()), None),
+        errors=errors,
     )

@@ -1,31 +1,36 @@
 """Everything that was planned is made, in order: sources that are made once, then each stored view.
 
-It stops at the first failure and says what was made, what failed and what was not reached.
-Not here: one task; and whether there is anything to do at all.
+A failure stops what waits for it and nothing else. Not here: one task; and whether there is anything to do at
+all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from headwater.artifacts import TableRecord
 from headwater.delta import check_gate, describe_pin, find_head
-from headwater.errors import HeadwaterError
+from headwater.errors import EngineFailed, HeadwaterError
 from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import rehydrate
 from headwater.run.changes import current_identities, reason_to_build
-from headwater.run.compile import rehydrate_view
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
+from headwater.run.scheduled import ScheduledView
+from headwater.run.scheduling import run_tasks
 from headwater.run.tasks import run_task, write_table
-from headwater.runtime import engine_errors
+from headwater.runtime import ENGINE_GONE, engine_errors, for_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from headwater.artifacts import Manifest
+    from headwater.clock import Clock
     from headwater.delta import Receipt, Registration
     from headwater.pipeline import Pipeline
     from headwater.plan import PlanBundle
@@ -33,12 +38,19 @@ if TYPE_CHECKING:
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
     from headwater.run.pins import SourcePins
+    from headwater.run.scheduling import Ends
     from headwater.run.tasks import TaskContext
+
+EVERY_RUN = "a clock or chance is allowed in it, so that every run makes it"
+NOT_ASKED = "not asked for"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MakingRequest:
-    """All that making needs; nothing of it changes while tables are made."""
+    """All that making needs; nothing of it changes while tables are made.
+
+    `only` are the names that are made, and all others are left as they are; `workers` how many at once.
+    """
 
     context: TaskContext
     pipeline: Pipeline
@@ -49,14 +61,17 @@ class MakingRequest:
     results_digest: str
     table_uris: Mapping[str, str]
     full: bool
+    only: Collection[str] | None = None
+    workers: int = 1
+    clock: Clock
     listen: Listener
 
 
 @dataclass(kw_only=True)
 class Made:
-    """The tables so far, in the order in which they were made, how names were read, and what ended it.
+    """The tables so far, in the order in which they were made, how names were read, and what went wrong.
 
-    `bundles` are the views that were reached, with their inputs as they were read.
+    `bundles` are the views that were reached, with their inputs as they were read; `errors` are by name.
     """
 
     bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
@@ -64,24 +79,30 @@ class Made:
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     rows_checked: dict[str, int] = field(default_factory=dict[str, int])
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
-    error: HeadwaterError | None = None
+    errors: dict[str, HeadwaterError] = field(default_factory=dict[str, HeadwaterError])
+
+    @property
+    def error(self) -> HeadwaterError | None:
+        """The first of the errors, if there are any."""
+        return next(iter(self.errors.values()), None)
 
 
 def make_tables(request: MakingRequest) -> Made:
-    """Makes what is planned; a failure is in what comes back, not raised."""
+    """Makes what is planned; failures are in what comes back, not raised."""
     made = Made()
-    for name in request.compiled.order:
-        spec = request.pipeline.spec(name)
-        try:
-            with engine_errors(spec.origin if spec else None):
-                if isinstance(spec, SourceSpec):
-                    _make_source(request, spec)
-                elif isinstance(spec, ViewSpec):
-                    _make_view(request, made, spec)
-        except HeadwaterError as error:
-            made.error = error
-            made.tables += _not_made(request, made, name, error)
-            break
+    wanted = [name for name in request.compiled.order if request.only is None or name in request.only]
+    workers = min(request.workers, sum(name in request.table_uris for name in wanted)) or 1
+    ends = run_tasks(
+        wanted,
+        {name: _needs(request.compiled, name) for name in wanted},
+        partial(_make, request, made),
+        workers=workers,
+        in_thread=lambda work: for_thread(request.context.session, work),
+        is_light=lambda name: _is_light(request, name),
+        ends_all=lambda error: isinstance(error, EngineFailed) and error.condition == ENGINE_GONE,
+    )
+    made.errors = {name: ends.errors[name] for name in request.compiled.order if name in ends.errors}
+    made.tables += _not_made(request, ends)
     made.registrations = dict(request.context.registrations)
     made.receipts = list(request.context.receipts)
     checks = request.context.checks
@@ -89,8 +110,35 @@ def make_tables(request: MakingRequest) -> Made:
     return made
 
 
+def _needs(compiled: Compiled, name: str) -> tuple[str, ...]:
+    """What a name reads, as it is spelt where it is defined."""
+    spelt = {same_name(each): each for each in compiled.reads}
+    return tuple(spelt[same_name(each)] for each in compiled.reads[name])
+
+
+def _is_light(request: MakingRequest, name: str) -> bool:
+    """Whether there is nothing to write: a view that is not stored, or a source that is there."""
+    spec = request.pipeline.spec(name)
+    return (
+        not _is_to_be_made(request, spec) if isinstance(spec, SourceSpec) else name not in request.table_uris
+    )
+
+
+def _make(request: MakingRequest, made: Made, name: str) -> None:
+    spec = request.pipeline.spec(name)
+    with engine_errors(spec.origin if spec else None), request.context.session.active():
+        if isinstance(spec, SourceSpec):
+            _make_source(request, spec)
+        elif isinstance(spec, ViewSpec):
+            _make_view(request, made, spec)
+
+
+def _is_to_be_made(request: MakingRequest, source: SourceSpec) -> bool:
+    return source.kind == "made" and source.plan is not None and request.pins.pinned(source).pin is None
+
+
 def _make_source(request: MakingRequest, source: SourceSpec) -> None:
-    if source.kind != "made" or source.plan is None or request.pins.pinned(source).pin is not None:
+    if not _is_to_be_made(request, source) or source.plan is None:
         return
     request.listen(Progress(message=f"making {source.name}", total=len(request.table_uris)))
     rows = rehydrate(request.context.session, source.plan.executable, source.name, source.origin)
@@ -104,38 +152,42 @@ def _make_source(request: MakingRequest, source: SourceSpec) -> None:
         head=find_head(uri),
         origin=source.origin,
     )
-    request.pins.made(source, receipt.pin)
+    request.pins.made(source, receipt.pin, receipt.content.text if receipt.content else None)
 
 
 def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     bundle = request.bundling.filled(request.compiled.bundles[view.name])
     made.bundles[view.name] = bundle
+    scheduled = ScheduledView.of(bundle, view)
     if not view.stored:
         request.bundling.planned(bundle)
         # Planned over empty stand-ins; now that what it reads is there, it is planned again.
-        rehydrate_view(request.context.session, view).createOrReplaceTempView(view.name)
+        scheduled.rows(request.context.session).createOrReplaceTempView(view.name)
         return
     total = len(request.table_uris)
     request.listen(Progress(message=view.name, done=len(made.tables), total=total))
+    started_at, start = request.clock.now().isoformat(), request.clock.monotonic()
     reached = reached_by(request.compiled, request.pipeline, view.name)
     _check_sources(request, reached)
+    between = _between(request, reached)
+    is_fresh = bundle.every_run or any(made.bundles[each.name].every_run for each in between)
     table = run_task(
         request.context,
-        view,
+        scheduled,
         uri=request.table_uris[view.name],
         key=bundle.fingerprint.digest,
-        reason=_reason(request, made, view.name, reached),
-        full=request.full,
-        between=_between(request, reached),
+        reason=EVERY_RUN if is_fresh else _reason(request, made, view.name, reached),
+        full=request.full or is_fresh,
+        between=[ScheduledView.of(made.bundles[each.name], each) for each in between],
         reached=reached,
         recorded=_recorded(request, view.name),
     )
-    made.tables.append(table)
+    seconds = round(request.clock.monotonic() - start, 3)
+    made.tables.append(replace(table, started_at=started_at, seconds=seconds))
     if table.pin is not None:
         uri = request.table_uris[view.name]
-        request.bundling.made(
-            TablePin(name=view.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
-        )
+        pin = TablePin(name=view.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+        request.bundling.made(bundle, pin, table.digest, is_fresh=is_fresh)
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
 
 
@@ -193,13 +245,24 @@ def _reason(request: MakingRequest, made: Made, view: str, reached: list[str]) -
     )
 
 
-def _not_made(request: MakingRequest, made: Made, failed: str, error: HeadwaterError) -> list[TableRecord]:
-    """The failed table and those behind it; the failure of a source or of an unstored view reaches all."""
-    done = {table.name for table in made.tables}
-    left = [name for name in request.compiled.order if name in request.table_uris and name not in done]
-    return [
-        TableRecord(name=name, action="failed", reason=str(error))
-        if name == failed
-        else TableRecord(name=name, action="skipped", reason=f"not reached: '{failed}' failed")
-        for name in left
-    ]
+def _not_made(request: MakingRequest, ends: Ends) -> list[TableRecord]:
+    """The tables that failed, those that waited for something that did, and those that nobody asked for."""
+    found: list[TableRecord] = []
+    for name in request.table_uris:
+        if name in ends.errors:
+            found.append(TableRecord(name=name, action="failed", reason=str(ends.errors[name])))
+        elif name in ends.behind:
+            reason = f"not reached: '{ends.behind[name]}' failed"
+            found.append(TableRecord(name=name, action="skipped", reason=reason))
+        elif request.only is not None and name not in request.only:
+            found.append(_as_it_was(request, name))
+    return found
+
+
+def _as_it_was(request: MakingRequest, name: str) -> TableRecord:
+    """A table that was not asked for, as the last run left it."""
+    before = next((each for each in (request.last.tables if request.last else ()) if each.name == name), None)
+    blank = TableRecord(name=name, action="skipped", reason=NOT_ASKED)
+    if before is None:
+        return blank
+    return replace(before, action="skipped", reason=NOT_ASKED, started_at=None, seconds=None)

@@ -38,7 +38,8 @@ def ignore_progress(_step: Progress) -> None:
 class RunOutcome:
     """A run that is over. For an unchanged project `run_id` is that of the run that made what is there.
 
-    `snapshots` are the stored tables that have a version, by name; `warnings` what a rerun may not repeat.
+    `snapshots` are the stored tables that have a version, by name; `warnings` what a rerun may not repeat;
+    `errors` are by the name of what failed, and `error` is the first of them.
     """
 
     run_id: str
@@ -51,3 +52,4 @@ class RunOutcome:
     warnings: tuple[str, ...] = ()
     snapshots: Mapping[str, SnapshotKey] = field(default_factory=dict[str, "SnapshotKey"])
     error: HeadwaterError | None = None
+    errors: Mapping[str, HeadwaterError] = field(default_factory=dict[str, "HeadwaterError"])

@@ -14,6 +14,8 @@ from headwater.delta import (
     FilePin,
     ListedFile,
     ScanOptions,
+    find_commit,
+    find_content,
     find_head,
     note_of,
     pin_changes,
@@ -23,11 +25,12 @@ from headwater.delta import (
     scan_files,
 )
 from headwater.digest import digest_of
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, VersionNotFound
 from headwater.names import TablePin
-from headwater.runtime import is_remote
+from headwater.runtime import is_remote, local_path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from headwater.artifacts import Manifest, SourceRecord
@@ -42,7 +45,8 @@ class PinnedSource:
     """A source as this run sees it.
 
     `pin` is None for rows that have still to be made; `as_made` says that what is there, or will be, is just
-    what the source's function makes. `rows` is the commit that made the rows of the pin.
+    what the source's function makes. `rows` is the commit that made the rows of the pin, `content` the digest
+    of rows that the source made.
     """
 
     spec: SourceSpec
@@ -51,6 +55,7 @@ class PinnedSource:
     changes: ChangePin | None = None
     as_made: bool = False
     rows: TablePin | None = None
+    content: str | None = None
 
     @property
     def identity(self) -> list[str | int | None]:
@@ -59,6 +64,11 @@ class PinnedSource:
         known = [rows.version, rows.digest] if rows else [None]
         window = [self.changes.starting_version] if self.changes else []
         return [self.spec.digest, *known, *window]
+
+    @property
+    def content_identity(self) -> list[str | int | None]:
+        """The same, but rows that the source itself has made are known by what they are, on any machine."""
+        return self.identity if self.content is None else [self.spec.digest, self.content]
 
     @property
     def schema_identity(self) -> list[str | int | None]:
@@ -77,6 +87,7 @@ class SourcePins:
         storage: StorageProfile,
         latest: LatestVersions,
         last: Manifest | None,
+        held: Iterable[SourceRecord] = (),
     ) -> None:
         self._root = root
         self._warehouse = warehouse
@@ -84,6 +95,7 @@ class SourcePins:
         self._latest = latest
         self._known = {source.name: source for source in last.sources} if last else {}
         self._pinned: dict[str, PinnedSource] = {}
+        self._held = {source.name: source for source in held}
 
     def pinned(self, spec: SourceSpec) -> PinnedSource:
         """The source at its version; raises the typed error of a source that is not there."""
@@ -95,10 +107,10 @@ class SourcePins:
                 raise
         return self._pinned[spec.name]
 
-    def made(self, spec: SourceSpec, pin: TablePin) -> None:
+    def made(self, spec: SourceSpec, pin: TablePin, content: str | None) -> None:
         """Remembers rows that this run has made."""
         self._latest.remember(pin)
-        self._pinned[spec.name] = PinnedSource(spec=spec, pin=pin, as_made=True)
+        self._pinned[spec.name] = PinnedSource(spec=spec, pin=pin, as_made=True, content=content)
 
     def uri_of(self, source: SourceSpec | SourceRecord) -> str:
         """The one address of a source."""
@@ -119,7 +131,7 @@ class SourcePins:
             case "made":
                 return self._pin_made(spec)
             case "delta":
-                pin = self._latest.pin(spec.name, self.uri_of(spec), spec.read)
+                pin = self._held_pin(spec) or self._latest.pin(spec.name, self.uri_of(spec), spec.read)
                 # What is asked of particular files is another thing after they were rearranged.
                 by_file = spec.read.files is not None or spec.read.file_column is not None
                 return PinnedSource(spec=spec, pin=pin, rows=None if by_file else rows_made_by(pin))
@@ -129,9 +141,24 @@ class SourcePins:
     def _pin_changes(self, spec: SourceSpec) -> PinnedSource:
         uri = self.uri_of(spec)
         window = spec.read.changes or CdfWindow(starting_version=0)
-        newest = self._latest.pin(spec.name, uri).version
+        newest = (self._held_pin(spec) or self._latest.pin(spec.name, uri)).version
         pinned = pin_changes(spec.name, uri, window, newest=newest)
         return PinnedSource(spec=spec, pin=pinned.pin, changes=pinned, rows=rows_made_by(pinned.pin))
+
+    def _held_pin(self, spec: SourceSpec) -> TablePin | None:
+        """The version that a run had which this one goes on with; not that of another declaration.
+
+        Raises:
+            VersionNotFound: it is not there any more.
+        """
+        held = self._held.get(spec.name)
+        if held is None or held.digest != spec.digest:
+            return None
+        uri, version = self.uri_of(spec), held.pin.version
+        commit = find_commit(uri, version)
+        if commit is None or commit.digest != held.pin.digest:
+            raise VersionNotFound(path=str(local_path_of(uri)), version=version, origin=spec.origin)
+        return commit.pin(spec.name)
 
     def _before(self, spec: SourceSpec) -> list[ListedFile]:
         """The files that the last run saw."""
@@ -160,7 +187,10 @@ class SourcePins:
         pin = self._latest.pin(spec.name, uri)
         is_newest = made is not None and pin == head.pin(spec.name)
         rows = made.pin(spec.name) if made and is_newest else rows_made_by(pin)
-        return PinnedSource(spec=spec, pin=pin, as_made=is_ours, rows=rows)
+        content = find_content(rows) if is_ours else None
+        return PinnedSource(
+            spec=spec, pin=pin, as_made=is_ours, rows=rows, content=content.text if content else None
+        )
 
 
 def source_uri(

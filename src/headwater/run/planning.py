@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from headwater.artifacts import read_plans
-from headwater.delta import find_head, note_of, register_delta, rows_commit, scans_of
+from headwater.delta import find_content, find_head, note_of, register_delta, rows_commit, scans_of
 from headwater.errors import ManifestUnreadable
 from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec
@@ -32,7 +32,7 @@ from headwater.plan import (
 )
 from headwater.run.bundling import file_of
 from headwater.run.compile import rehydrate_view
-from headwater.run.making import reached_by
+from headwater.run.making import EVERY_RUN, reached_by
 from headwater.run.outcome import Progress
 from headwater.run.sessions import LazySession
 from headwater.run.steps import (
@@ -275,12 +275,15 @@ class Planning:
         return self.run.pins.pinned(spec).pin
 
     def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
-        made = None if self.run.request.full else _made_by(uri, view.name, bundle.fingerprint.digest)
+        is_fresh = self._is_fresh(bundle)
+        is_asked = self.run.request.full or is_fresh
+        made = None if is_asked else _made_by(uri, view.name, bundle.fingerprint.digest)
         if made is not None:
             # As in a build: it is known by the commit that made its rows, and read as it is laid out now.
             rows, newest = made
             register_delta(self.session, newest)
-            self.bundling.made(rows)
+            content = find_content(rows)
+            self.bundling.made(bundle, rows, content.text if content else None)
             self._pins[view.name] = newest
             self._bundles[view.name] = bundle
             return _planned(bundle, "skipped", _UP_TO_DATE)
@@ -290,7 +293,12 @@ class Planning:
             bundle = replace(bundle, scans=self._scans(view))
         self._bundles[view.name] = bundle
         changes = self._changes(bundle)
-        return _planned(bundle, "built", self._reason(bundle, uri), changes)
+        return _planned(bundle, "built", EVERY_RUN if is_fresh else self._reason(bundle, uri), changes)
+
+    def _is_fresh(self, bundle: PlanBundle) -> bool:
+        """Whether every run makes other rows, be it by a view that is a part of this one."""
+        inner = (self._bundles.get(each.name) for each in bundle.inputs if each.kind == "view")
+        return bundle.every_run or any(each is not None and self._is_fresh(each) for each in inner)
 
     def _changes(self, bundle: PlanBundle) -> tuple[str, ...]:
         before = self.before.get(bundle.view)

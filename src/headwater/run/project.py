@@ -30,7 +30,7 @@ from headwater.run.warehouse import Warehouse
 from headwater.runtime import cache_policy, resolve_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from headwater.plan import Edge
 
@@ -67,13 +67,27 @@ class Project:
         self._clock = clock or SystemClock()
         self._latest = LatestVersions(cache_policy(self.profile.cache), self._clock)
 
-    def build(self, *, full: bool = False, listen: Listener = ignore_progress) -> RunOutcome:
-        """Brings every stored table up to date; with `full`, makes each anew.
+    def build(
+        self,
+        *,
+        full: bool = False,
+        resume: bool = False,
+        only: Iterable[str] = (),
+        listen: Listener = ignore_progress,
+    ) -> RunOutcome:
+        """Brings every stored table up to date.
+
+        Args:
+            full: make each anew, changed or not.
+            resume: go on where the last run did not end well, with the versions of sources that it had.
+            only: the views that are wanted, with all that they read; every view if there is none.
+            listen: hears what is being done.
 
         Raises:
-            HeadwaterError: nothing was written. A failure later on is in the outcome's `error`.
+            HeadwaterError: nothing was written. Failures later on are in the outcome's `errors`.
         """
-        return execute(self._request(full=full), self._clock, listen)
+        request = self._request(full=full, resume=resume, only=tuple(only))
+        return execute(request, self._clock, listen)
 
     def plan(
         self, *, full: bool = False, scans: bool = True, listen: Listener = ignore_progress
@@ -109,13 +123,15 @@ class Project:
         """
         return explain_view(self._request(), self._clock, listen, view, analyze=analyze)
 
-    def _request(self, *, full: bool = False) -> RunRequest:
+    def _request(self, *, full: bool = False, resume: bool = False, only: tuple[str, ...] = ()) -> RunRequest:
         return RunRequest(
             config=self.config,
             profile=self.profile,
             warehouse=self.warehouse,
             latest=self._latest,
             full=full,
+            resume=resume,
+            only=only,
         )
 
     def query(self, sql: str, *, limit: int | None = None, listen: Listener = ignore_progress) -> QueryResult:

@@ -5,6 +5,7 @@ Not here: writing it.
 
 from __future__ import annotations
 
+import platform
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from headwater.delta import Receipt, Registration
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
-    from headwater.plan import StatisticsDecision
+    from headwater.plan import PlanBundle, StatisticsDecision
     from headwater.run.pins import PinnedSource
     from headwater.run.schemas import RecordedSchemas
     from headwater.runtime import RuntimeIdentity
@@ -44,20 +45,23 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
     pipeline: Pipeline,
     sources: Sequence[PinnedSource],
     reads: Mapping[str, tuple[str, ...]],
+    bundles: Mapping[str, PlanBundle],
     statistics: tuple[StatisticsDecision, ...],
     tables: Sequence[TableRecord],
     registrations: Mapping[str, Registration],
     rows_checked: Mapping[str, int],
     receipts: Sequence[Receipt],
     schemas: RecordedSchemas,
-    error: HeadwaterError | None,
+    errors: Mapping[str, HeadwaterError],
+    only: tuple[str, ...] = (),
+    resumes: str | None = None,
 ) -> Manifest:
     """Everything the run knows, sorted, with paths below the project's folder and secrets left out."""
     versions = identity.versions
     return Manifest(
         run_id=run_id,
         project=config.name,
-        status="failed" if error else "done",
+        status="failed" if errors else "done",
         started_at=times[0],
         finished_at=times[1],
         runtime_digest=identity.digest,
@@ -72,27 +76,38 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         versions={"spark": versions.spark, "delta": versions.delta, "scala": versions.scala},
         sources=tuple(record for source in sources if (record := _source(source)) is not None),
         views=tuple(
-            _view(view, config, reads[view.name], schemas.functions_of(view)) for view in pipeline.views
+            _view(
+                view,
+                config,
+                reads[view.name],
+                schemas.functions_of(view),
+                every_run=bundles[view.name].every_run,
+            )
+            for view in pipeline.views
         ),
         tables=tuple(sorted(tables, key=lambda table: table.name)),
         registrations=tuple(
             registration_record(registrations[name], rows_checked.get(name)) for name in sorted(registrations)
         ),
         mutations=tuple(sorted(map(mutation_record, receipts), key=lambda each: (each.table, each.version))),
-        violations=_violations(tables, error),
+        violations=_violations(errors),
         statistics=statistics,
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
-        error=str(error) if error else None,
+        only=only,
+        resumes=resumes,
+        host=platform.node(),
+        error="; ".join(str(each) for each in errors.values()) or None,
     )
 
 
-def _violations(tables: Sequence[TableRecord], error: HeadwaterError | None) -> tuple[ViolationRecord, ...]:
-    """The rows that ended the run, if some did: those for the table that failed."""
-    failed = [each.name for each in tables if each.action == "failed"]
-    if not isinstance(error, ConstraintViolated) or not failed:
-        return ()
-    return (violation_record(failed[0], error),)
+def _violations(errors: Mapping[str, HeadwaterError]) -> tuple[ViolationRecord, ...]:
+    """The rows that were not allowed, by the table that they were meant for."""
+    return tuple(
+        violation_record(name, error)
+        for name, error in sorted(errors.items())
+        if isinstance(error, ConstraintViolated)
+    )
 
 
 def _source(source: PinnedSource) -> SourceRecord | None:
@@ -108,6 +123,7 @@ def _source(source: PinnedSource) -> SourceRecord | None:
         options=source.spec.read.identity(),
         starting_version=source.changes.starting_version if source.changes else None,
         rows=_rows_of(source),
+        content=source.content,
         files=tuple(
             FileRecord(
                 path=each.path,
@@ -130,7 +146,12 @@ def _rows_of(source: PinnedSource) -> PinRecord | None:
 
 
 def _view(
-    view: ViewSpec, config: ProjectConfig, reads: tuple[str, ...], functions: tuple[str, ...]
+    view: ViewSpec,
+    config: ProjectConfig,
+    reads: tuple[str, ...],
+    functions: tuple[str, ...],
+    *,
+    every_run: bool,
 ) -> ViewRecord:
     return ViewRecord(
         name=view.name,
@@ -143,4 +164,5 @@ def _view(
         functions=functions,
         tags=tags_of(functions),
         policy=view.policy.lasting(),
+        every_run=every_run,
     )

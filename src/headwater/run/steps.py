@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.artifacts import Manifest, last_manifest
 from headwater.clock import Clock, new_run_id
-from headwater.errors import ManifestUnreadable, UnknownSetting
+from headwater.errors import ManifestUnreadable, NotPlanned, UnknownSetting
 from headwater.names import near_hint, same_name
 from headwater.pipeline import (
     EVERY_TABLE,
@@ -40,13 +40,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """A build that is asked for."""
+    """A build that is asked for.
+
+    Attributes:
+        full: Make every table anew.
+        resume: Go on where the last run did not end well, with the versions of sources that it had.
+        only: The views that are asked for, with all that they read; every view if empty.
+    """
 
     config: ProjectConfig
     profile: RuntimeProfile
     warehouse: Warehouse
     latest: LatestVersions
     full: bool = False
+    resume: bool = False
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +71,15 @@ class Run:
     engine: LazySession
     pins: SourcePins
     schemas: RecordedSchemas
+    resumes: Manifest | None = None
 
 
 def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySession) -> Run:
     """What is there before anything is looked at: the last run, the identity, the pins to come."""
     last = _last_run(request, listen)
+    resumes = last if request.resume and last is not None and last.status == "failed" else None
+    if request.resume and resumes is None:
+        listen(Progress(message="there is nothing to resume: the last run ended well"))
     identity = identity_of(request.profile)
     pins = SourcePins(
         root=request.config.root,
@@ -75,6 +87,7 @@ def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySe
         storage=request.profile.storage,
         latest=request.latest,
         last=last,
+        held=resumes.sources if resumes else (),
     )
     return Run(
         request=request,
@@ -87,6 +100,7 @@ def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySe
         engine=engine,
         pins=pins,
         schemas=RecordedSchemas(last=last, results_digest=identity.results_digest, pins=pins, engine=engine),
+        resumes=resumes,
     )
 
 
@@ -103,12 +117,17 @@ def read_definitions(run: Run) -> Pipeline:
 
     Raises:
         UnknownSetting: headwater.toml says something of a rule, or of a name, that there is not.
+        NotPlanned: a view is asked for that there is not.
     """
     run.listen(Progress(message="reading definitions"))
     settings = dict(run.identity.settings.results)
     with open_definitions(run.request.config, settings=settings) as loaded:
         pipeline = build_pipeline(loaded, run.schemas, settings=settings)
     _check_said(run.request.config, pipeline)
+    views = tuple(view.name for view in pipeline.views)
+    for name in run.request.only:
+        if same_name(name) not in {same_name(each) for each in views}:
+            raise NotPlanned(what="view", name=name, known=views, hint=near_hint(name, views))
     return pipeline
 
 
@@ -156,6 +175,19 @@ def bundling_of(run: Run, pipeline: Pipeline) -> Bundling:
         functions_of=run.schemas.functions_of,
         source_of=source_of,
     )
+
+
+def asked_for(run: Run, compiled: Compiled) -> frozenset[str] | None:
+    """The views that a run was asked for, with all that they read; None if that is every one."""
+    spelt = {same_name(name): name for name in compiled.reads}
+    found: set[str] = set()
+    waiting = [spelt[same_name(name)] for name in run.request.only]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [spelt[same_name(each)] for each in compiled.reads[name]]
+    return frozenset(found) if run.request.only else None
 
 
 def table_uris(run: Run, pipeline: Pipeline) -> dict[str, str]:

@@ -35,7 +35,6 @@ from headwater.errors import (
     VersionNotFound,
 )
 from headwater.pipeline import FileChanged
-from headwater.run.compile import rehydrate_view
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
@@ -46,11 +45,11 @@ if TYPE_CHECKING:
     from headwater.delta import ContentDigest, Receipt, Registration
     from headwater.names import TablePin
     from headwater.origin import Origin
-    from headwater.pipeline import ViewSpec
     from headwater.policies import WritePolicy
+    from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
 
-_WITHDRAWN = "withdrawn"
+WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +74,13 @@ class TaskContext:
 
 def run_task(  # noqa: PLR0913  a task is all of this
     context: TaskContext,
-    view: ViewSpec,
+    view: ScheduledView,
     *,
     uri: str,
     key: str,
     reason: str,
     full: bool,
-    between: Sequence[ViewSpec] = (),
+    between: Sequence[ScheduledView] = (),
     reached: Collection[str] | None = None,
     recorded: str | None = None,
 ) -> TableRecord:
@@ -109,18 +108,26 @@ def run_task(  # noqa: PLR0913  a task is all of this
         return _left_alone(context, view, rows, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
-    watched = WatchedView(context.session, view, between, context.checks, reached)
+    own = context.session.copy()
     try:
-        receipt = _build(context, view, watched, uri=uri, key=key, head=head)
+        with own.active():
+            watched = WatchedView(own, view, between, context.checks, reached)
+            receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
-        watched.close()
+        own.release()
     return _record(
         receipt.pin, key, action="built", reason=reason, rows=receipt.rows, content=receipt.content
     )
 
 
 def _build(
-    context: TaskContext, view: ViewSpec, watched: WatchedView, *, uri: str, key: str, head: LogHead | None
+    context: TaskContext,
+    view: ScheduledView,
+    watched: WatchedView,
+    *,
+    uri: str,
+    key: str,
+    head: LogHead | None,
 ) -> Receipt:
     """Writes a view's rows, and withdraws them if what they were made of is not what it should be."""
     receipt = write_table(
@@ -146,7 +153,7 @@ def _with_statistics(policy: WritePolicy, hot: tuple[str, ...]) -> WritePolicy:
 
 
 def _left_alone(
-    context: TaskContext, view: ViewSpec, made: LogHead, newest: LogHead, key: str
+    context: TaskContext, view: ScheduledView, made: LogHead, newest: LogHead, key: str
 ) -> TableRecord:
     """A table that stays: it is known by the commit that made its rows, and read as it is laid out now."""
     pin = made.pin(view.name)
@@ -161,15 +168,15 @@ def _left_alone(
     )
 
 
-def _confirm(context: TaskContext, view: ViewSpec, reached: Collection[str] | None) -> None:
+def _confirm(context: TaskContext, view: ScheduledView, reached: Collection[str] | None) -> None:
     """Looks at the tables that a view reads whole: who made its table may have been stopped before that."""
-    rows = rehydrate_view(context.session, view)
+    rows = view.rows(context.session)
     for name in context.checks.read_whole(rows, reached):
         context.checks.confirm(context.session, name, view.origin)
 
 
 def _withdraw(
-    context: TaskContext, view: ViewSpec, pin: TablePin, before: LogHead | None, error: RowsDiffer
+    context: TaskContext, view: ScheduledView, pin: TablePin, before: LogHead | None, error: RowsDiffer
 ) -> None:
     """Puts back what was in a table before a commit that must not be relied on, in one more commit.
 
@@ -187,7 +194,7 @@ def _withdraw(
         error.add_note(f"what was made of it could not be withdrawn: {second}")
 
 
-def _put_back(context: TaskContext, view: ViewSpec, before: LogHead, head: LogHead) -> bool:
+def _put_back(context: TaskContext, view: ScheduledView, before: LogHead, head: LogHead) -> bool:
     """Whether the rows of before are the table's again; not if they are gone."""
     try:
         _replace(context, view, read_pinned(context.session, before.pin(view.name)), head)
@@ -196,8 +203,8 @@ def _put_back(context: TaskContext, view: ViewSpec, before: LogHead, head: LogHe
     return True
 
 
-def _replace(context: TaskContext, view: ViewSpec, rows: DataFrame, head: LogHead) -> None:
-    write_table(context, view.name, rows, uri=head.uri, key=_WITHDRAWN, head=head, origin=view.origin)
+def _replace(context: TaskContext, view: ScheduledView, rows: DataFrame, head: LogHead) -> None:
+    write_table(context, view.name, rows, uri=head.uri, key=WITHDRAWN, head=head, origin=view.origin)
 
 
 def write_table(

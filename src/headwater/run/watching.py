@@ -1,7 +1,7 @@
 """Rows counted while a job reads them anyway: what a table's log promises must be what came out of its scan.
 
-A view that reads a table to its last row, with nothing that could be pushed into the scan, is run in a copy
-of the session in which that table is counted. Not here: which views those are; the plan says.
+A view that reads a table to its last row, with nothing that could be pushed into the scan, is run in its own
+session, in which that table is counted. Not here: which views those are; the plan says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from headwater.delta import ReadOptions, ScanCounter, promised_rows, read_pinned, verify_pin
 from headwater.names import same_name
 from headwater.plan import analysed_tree, names_read_whole
-from headwater.run.compile import rehydrate_view
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from headwater.names import TablePin
     from headwater.origin import Origin
-    from headwater.pipeline import ViewSpec
+    from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
 
 
@@ -67,13 +66,16 @@ class RowChecks:
 
 
 class WatchedView:
-    """A view's rows, with each table that is read whole counted on the way."""
+    """A view's rows, with each table that is read whole counted on the way.
+
+    `session` is the task's own: names in it come to stand for rows that are counted.
+    """
 
     def __init__(
         self,
         session: RunSession,
-        view: ViewSpec,
-        between: Sequence[ViewSpec],
+        view: ScheduledView,
+        between: Sequence[ScheduledView],
         checks: RowChecks,
         reached: Collection[str] | None = None,
     ) -> None:
@@ -82,31 +84,25 @@ class WatchedView:
         self._view = view
         self._checks = checks
         self._counters: dict[str, ScanCounter] = {}
-        self._copy: RunSession | None = None
-        try:
-            self.rows = self._watched(between)
-        except BaseException:
-            self.close()
-            raise
+        self.rows = self._watched(between)
 
-    def _watched(self, between: Sequence[ViewSpec]) -> DataFrame:
-        rows = rehydrate_view(self._session, self._view)
+    def _watched(self, between: Sequence[ScheduledView]) -> DataFrame:
+        rows = self._view.rows(self._session)
         whole = self._checks.read_whole(rows, self._reached)
         if not whole:
             return rows
         for name in whole:  # before anything is written: a log that contradicts itself is not read at all
             self._checks.promise(self._session, name, self._view.origin)
-        self._copy = self._session.copy()
         with engine_errors(self._view.origin):
             for name in whole:
                 pin, read = self._checks.pins[name]
-                counter = ScanCounter(self._copy, pin, read_pinned(self._copy, pin, read, self._view.origin))
+                counted = read_pinned(self._session, pin, read, self._view.origin)
+                counter = ScanCounter(self._session, pin, counted)
                 counter.rows.createOrReplaceTempView(pin.name)
                 self._counters[name] = counter
             for each in between:  # what lies between was planned over rows that nobody counts
-                again = rehydrate_view(self._copy, each)
-                again.createOrReplaceTempView(each.name)
-        return rehydrate_view(self._copy, self._view)
+                each.rows(self._session).createOrReplaceTempView(each.name)
+        return self._view.rows(self._session)
 
     def check(self) -> None:
         """Raises RowsDiffer for a table that gave other rows than its log promises."""
@@ -114,8 +110,3 @@ class WatchedView:
             promised = self._checks.promised[name]
             if counter.check(promised, self._view.origin):
                 self._checks.checked[name] = promised or 0
-
-    def close(self) -> None:
-        """Gives the copy of the session back."""
-        if self._copy is not None:
-            self._copy.release()

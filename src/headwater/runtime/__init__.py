@@ -8,8 +8,9 @@ open_runtime, close_runtime       the process's one Spark application; Notify he
 prepare_engine                    what a first start needs, fetched beforehand
 run_training                      a child's life while it trains a class archive
 SessionRuntime, RunSession        sessions that are lent for one run
-failure_of, ENGINE_EXCEPTIONS     what Spark throws, described: Failure
+failure_of, ENGINE_EXCEPTIONS     what Spark throws, described: Failure; ENGINE_GONE if it is not there
 engine_errors, engine_error       the same as a typed error
+for_thread                        work on the same Spark in another thread
 connect_planner                   Spark's translator from Connect's messages to Catalyst
 ArrowStream, as_arrow_can         a frame's rows as Arrow batches, in bounded memory
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
@@ -19,7 +20,14 @@ CachePolicy, cache_policy         how long a session believes what it saw, by Ca
 """
 
 from headwater.runtime.cache import CachePolicy, cache_policy
-from headwater.runtime.failures import ENGINE_EXCEPTIONS, Failure, engine_error, engine_errors, failure_of
+from headwater.runtime.failures import (
+    ENGINE_EXCEPTIONS,
+    ENGINE_GONE,
+    Failure,
+    engine_error,
+    engine_errors,
+    failure_of,
+)
 from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import Jar
 from headwater.runtime.planner import connect_planner
@@ -45,6 +53,7 @@ from headwater.runtime.session import (
 from headwater.runtime.settings import SettingsSnapshot
 from headwater.runtime.storage import StorageProfile, check_writable, is_remote, local_path_of, redacted
 from headwater.runtime.streaming import ArrowStream, as_arrow_can
+from headwater.runtime.threads import for_thread
 from headwater.runtime.training import run_training
 from headwater.runtime.versions import (
     DependencyManifest,
@@ -56,6 +65,7 @@ from headwater.runtime.versions import (
 __all__ = [
     "DEFAULT_PROFILE",
     "ENGINE_EXCEPTIONS",
+    "ENGINE_GONE",
     "ArrowStream",
     "CachePolicy",
     "CacheProfile",
@@ -82,6 +92,7 @@ __all__ = [
     "engine_errors",
     "engine_versions",
     "failure_of",
+    "for_thread",
     "headwater_home",
     "identity_of",
     "ignore_notes",

@@ -63,12 +63,14 @@ def _not_from_py4j(record: logging.LogRecord) -> bool:
 
 # What comes from Spark, Delta or the bridge to them; a JVM that is gone refuses the connection.
 ENGINE_EXCEPTIONS = (PySparkException, Py4JError, ConnectionError)
+# The condition of a failure after which there is no engine any more.
+ENGINE_GONE = "ENGINE_GONE"
 
 
 def failure_of(error: BaseException) -> Failure:
     """The condition, SQLSTATE, Java class, words and place of an engine's exception."""
     if _is_gone(error):
-        return Failure(detail="the Spark process ended or does not answer", condition="ENGINE_GONE")
+        return Failure(detail="the Spark process ended or does not answer", condition=ENGINE_GONE)
     if isinstance(error, Py4JJavaError):
         return _of_throwable(error.java_exception)
     if isinstance(error, CapturedException) and error._origin is not None:
@@ -208,7 +210,7 @@ def _last_python_line(text: str) -> str:
 
 
 def _remedy(failure: Failure) -> str:
-    if failure.condition == "ENGINE_GONE":
+    if failure.condition == ENGINE_GONE:
         return "Run again; if it happens twice, give the driver more memory (--set driver_memory=4g)."
     if failure.java_class and "OutOfMemory" in failure.java_class:
         return "Give the driver more memory: --set driver_memory=4g."

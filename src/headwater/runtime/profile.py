@@ -6,6 +6,7 @@ environment, flags (`--master`, `--set key=value`). Not here: Spark; a profile i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -38,6 +39,8 @@ class RuntimeProfile:
     time_zone: str = "UTC"
     ansi: bool = True
     adaptive: bool = True
+    parallel_tasks: int = 4
+    slow_task_seconds: int = 10
     cache: CacheProfile = "snapshot_pinned"
     catalog: Catalog = "in_memory"
     disabled_families: tuple[str, ...] = ()
@@ -49,6 +52,15 @@ class RuntimeProfile:
     def is_local(self) -> bool:
         """Whether driver and executors share this machine and process."""
         return self.master.split("[")[0] == "local"
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at once: as many as were asked for, where there are cores for them."""
+        if not self.is_local:
+            return self.parallel_tasks
+        cores = re.fullmatch(r"local\[(\*|[0-9]+)[\],].*|local\[(\*|[0-9]+)\]", self.master)
+        said = next((each for each in cores.groups() if each), "1") if cores else "1"
+        return min(self.parallel_tasks, (os.cpu_count() or 1) if said == "*" else int(said))
 
 
 _FIELDS = {
