@@ -4,7 +4,7 @@ rehydrate, empty_relation             plan bytes -> a frame of one session
 plan_error                            what Spark says of a plan it cannot use, typed
 parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
 planned_trees                         the optimised and the physical one
-run_metrics, OperatorMetrics          what each operator counted while it ran
+run_metrics, OperatorMetrics          what each operator counted while it ran; QueryLog for what others run
 canonical_text, type_text             a tree as text that is equal everywhere
 PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput
 ScanUnit, scan_unit_key               what is read of one table
@@ -38,6 +38,7 @@ from headwater.plan.bundle import (
 )
 from headwater.plan.canonical import canonical_text, type_text
 from headwater.plan.catalyst import (
+    QueryLog,
     analysed_tree,
     empty_relation,
     parsed_tree,
@@ -74,6 +75,7 @@ __all__ = [
     "PlannedColumn",
     "PlannedFunction",
     "PlannedInput",
+    "QueryLog",
     "ScanUnit",
     "SemanticCheck",
     "SemanticTypes",

@@ -8,10 +8,12 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
 from headwater.errors import AnalysisFailed, EngineFailed, NotInAView, SqlSyntax
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _READER = "PlanReader"
 _DEEPEST_MESSAGE = 4096
+_BUS_PATIENCE_MS = 10_000
 
 
 def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None = None) -> DataFrame:
@@ -130,21 +133,53 @@ def run_metrics(frame: DataFrame) -> list[OperatorMetrics]:
     plan = execution.executedPlan()
     if str(plan.getClass().getSimpleName()) == "AdaptiveSparkPlanExec":
         plan = plan.executedPlan()
-    text = _reader(frame.sparkSession.sparkContext._gateway).metrics(plan)
-    found = json.loads(zlib.decompress(base64.b64decode(text)))
+    return _metrics(frame.sparkSession.sparkContext._gateway, plan)
+
+
+def _metrics(gateway: Any, plan: Any) -> list[OperatorMetrics]:
+    found = json.loads(zlib.decompress(base64.b64decode(_reader(gateway).metrics(plan))))
     return [OperatorMetrics(depth=depth, operator=name, metrics=counts) for depth, name, counts in found]
+
+
+class QueryLog:
+    """The queries that a session runs from now on; asked only if somebody wants to know."""
+
+    def __init__(self, session: RunSession) -> None:
+        context: Any = session.spark.sparkContext
+        self._bus = context._jsc.sc().listenerBus()
+        self._gateway = context._gateway
+        self._log = _new_instance(self._gateway, "QueryLog")
+        session.jvm_session.listenerManager().register(self._log)
+
+    def operators(self) -> tuple[OperatorMetrics, ...]:
+        """What the operators of the largest query counted; a write's own is larger than its commit's."""
+        with suppress(Py4JJavaError):  # others keep the bus busy: what has been heard so far must do
+            self._bus.waitUntilEmpty(_BUS_PATIENCE_MS)
+        plans = [self._log.plan(index) for index in range(self._log.size())]
+        return tuple(
+            max((_metrics(self._gateway, plan) for plan in plans), key=len, default=list[OperatorMetrics]())
+        )
 
 
 @lru_cache(maxsize=1)
 def _reader(gateway: Any) -> Any:
-    """The reader of plans, compiled in the JVM by the compiler that Spark makes its own code with."""
+    return _new_instance(gateway, _READER)
+
+
+def _new_instance(gateway: Any, name: str) -> Any:
+    none = gateway.new_array(gateway.jvm.java.lang.Object, 0)
+    types = gateway.new_array(gateway.jvm.java.lang.Class, 0)
+    return _compiled(gateway, name).getDeclaredConstructor(types).newInstance(none)
+
+
+@lru_cache(maxsize=2)
+def _compiled(gateway: Any, name: str) -> Any:
+    """A class of ours, compiled in the JVM by the compiler that Spark makes its own code with."""
     jvm = gateway.jvm
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(files("headwater.plan").joinpath(f"{_READER}.java").read_text("utf-8"))
-    none = gateway.new_array(jvm.java.lang.Object, 0)
-    types = gateway.new_array(jvm.java.lang.Class, 0)
-    return compiler.getClassLoader().loadClass(_READER).getDeclaredConstructor(types).newInstance(none)
+    compiler.cook(files("headwater.plan").joinpath(f"{name}.java").read_text("utf-8"))
+    return compiler.getClassLoader().loadClass(name)
 
 
 def plan_error(

@@ -6,12 +6,14 @@ Not here: any of these steps; each is a function of its own area.
 from __future__ import annotations
 
 import dataclasses
+import platform
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from headwater.artifacts import RunMark, commit_manifest, commit_plans, remove_mark
 from headwater.names import SnapshotKey
+from headwater.run.facts import Facts, capabilities_shown, last_commits
 from headwater.run.healing import STOPPED, record_stopped
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
@@ -104,6 +106,8 @@ def _make(
         approximate={name: bundle.approximate for name, bundle in compiled.bundles.items()},
         hot={each.dataset_name: each.stats_columns for each in compiled.statistics},
         registrations={each.table.name: each for each in compiled.registrations},
+        slow_seconds=run.request.profile.slow_task_seconds,
+        monotonic=run.clock.monotonic,
     )
     request = MakingRequest(
         context=context,
@@ -131,6 +135,14 @@ def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Man
 
 
 def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
+    facts = Facts(
+        capabilities=capabilities_shown(
+            plans=len(made.bundles), receipts=made.receipts, registrations=made.registrations
+        ),
+        history=last_commits(_datasets(run, pipeline)),
+        operators=made.operators,
+        host=platform.node(),
+    )
     return manifest_of(
         config=run.request.config,
         run_id=run.run_id,
@@ -149,7 +161,15 @@ def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> M
         errors=made.errors,
         only=run.request.only,
         resumes=run.resumes.run_id if run.resumes else None,
+        facts=facts,
     )
+
+
+def _datasets(run: Run, pipeline: Pipeline) -> dict[str, str]:
+    """Every Delta table that a run touches, by name."""
+    sources = (run.pins.pinned(source) for source in pipeline.sources)
+    pins = [each.pin for each in sources if each.spec.kind in {"delta", "changes", "made"} and each.pin]
+    return {**{pin.name: pin.uri for pin in pins}, **table_uris(run, pipeline)}
 
 
 def _outcome(

@@ -19,6 +19,7 @@ from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import rehydrate
 from headwater.run.changes import current_identities, reason_to_build
+from headwater.run.healing import STOPPED
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
 from headwater.run.scheduled import ScheduledView
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from headwater.clock import Clock
     from headwater.delta import Receipt, Registration
     from headwater.pipeline import Pipeline
-    from headwater.plan import PlanBundle
+    from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
@@ -80,6 +81,9 @@ class Made:
     rows_checked: dict[str, int] = field(default_factory=dict[str, int])
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
     errors: dict[str, HeadwaterError] = field(default_factory=dict[str, HeadwaterError])
+    operators: dict[str, tuple[OperatorMetrics, ...]] = field(
+        default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
+    )
 
     @property
     def error(self) -> HeadwaterError | None:
@@ -105,6 +109,7 @@ def make_tables(request: MakingRequest) -> Made:
     made.tables += _not_made(request, ends)
     made.registrations = dict(request.context.registrations)
     made.receipts = list(request.context.receipts)
+    made.operators = dict(request.context.operators)
     checks = request.context.checks
     made.rows_checked = {checks.pins[name][0].name: count for name, count in checks.checked.items()}
     return made
@@ -193,7 +198,8 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
 
 def _recorded(request: MakingRequest, name: str) -> str | None:
     """The digest of the commit at which the last run left a table, if it left it well."""
-    tables = request.last.tables if request.last else ()
+    is_sure = request.last is not None and request.last.error != STOPPED
+    tables = request.last.tables if request.last and is_sure else ()
     pins = [each.pin for each in tables if each.name == name and each.action != "failed" and each.pin]
     return pins[0].digest if pins else None
 

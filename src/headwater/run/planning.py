@@ -287,13 +287,23 @@ class Planning:
             self._pins[view.name] = newest
             self._bundles[view.name] = bundle
             return _planned(bundle, "skipped", _UP_TO_DATE)
-        self.bundling.planned(bundle)
+        self._expect(bundle, is_fresh=is_fresh)
         if self.scans:
             self.run.listen(Progress(message=f"looking at what {view.name} reads"))
             bundle = replace(bundle, scans=self._scans(view))
         self._bundles[view.name] = bundle
         changes = self._changes(bundle)
         return _planned(bundle, "built", EVERY_RUN if is_fresh else self._reason(bundle, uri), changes)
+
+    def _expect(self, bundle: PlanBundle, *, is_fresh: bool) -> None:
+        """Makes a table that is to be made an input of others: known, if the same task has made it before."""
+        tables = self.run.last.tables if self.run.last else ()
+        before = next((each for each in tables if each.name == bundle.view and each.pin), None)
+        if before is None or before.pin is None or is_fresh or before.task_key != bundle.fingerprint.digest:
+            self.bundling.planned(bundle)
+            return
+        pin = TablePin(name=bundle.view, uri="", version=before.pin.version, digest=before.pin.digest)
+        self.bundling.made(bundle, pin, before.digest)
 
     def _is_fresh(self, bundle: PlanBundle) -> bool:
         """Whether every run makes other rows, be it by a view that is a part of this one."""

@@ -5,12 +5,12 @@ Not here: writing it.
 
 from __future__ import annotations
 
-import platform
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import (
     FileRecord,
     Manifest,
+    OperatorsRecord,
     PinRecord,
     SourceRecord,
     ViewRecord,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
     from headwater.plan import PlanBundle, StatisticsDecision
+    from headwater.run.facts import Facts
     from headwater.run.pins import PinnedSource
     from headwater.run.schemas import RecordedSchemas
     from headwater.runtime import RuntimeIdentity
@@ -55,6 +56,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
     errors: Mapping[str, HeadwaterError],
     only: tuple[str, ...] = (),
     resumes: str | None = None,
+    facts: Facts,
 ) -> Manifest:
     """Everything the run knows, sorted, with paths below the project's folder and secrets left out."""
     versions = identity.versions
@@ -96,7 +98,12 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         sql=schemas.sql_records,
         only=only,
         resumes=resumes,
-        host=platform.node(),
+        capabilities=facts.capabilities,
+        operators=tuple(
+            OperatorsRecord(table=name, operators=facts.operators[name]) for name in sorted(facts.operators)
+        ),
+        history=facts.history,
+        host=facts.host,
         error="; ".join(str(each) for each in errors.values()) or None,
     )
 

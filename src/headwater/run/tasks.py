@@ -6,6 +6,7 @@ even if the run that made it was killed before it could record anything. Not her
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ from headwater.errors import (
     VersionNotFound,
 )
 from headwater.pipeline import FileChanged
+from headwater.plan import QueryLog
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from headwater.delta import ContentDigest, Receipt, Registration
     from headwater.names import TablePin
     from headwater.origin import Origin
+    from headwater.plan import OperatorMetrics
     from headwater.policies import WritePolicy
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
@@ -58,6 +61,7 @@ class TaskContext:
 
     `retain` tells how many hours each table keeps its past, if it says; `approximate` which columns have
     no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
+    Of a task that takes `slow_seconds` or more, what its operators counted is kept.
     """
 
     session: RunSession
@@ -70,6 +74,11 @@ class TaskContext:
     checks: RowChecks = field(default_factory=RowChecks)
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
+    slow_seconds: float = math.inf
+    monotonic: Callable[[], float] = lambda: 0.0
+    operators: dict[str, tuple[OperatorMetrics, ...]] = field(
+        default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
+    )
 
 
 def run_task(  # noqa: PLR0913  a task is all of this
@@ -108,11 +117,14 @@ def run_task(  # noqa: PLR0913  a task is all of this
         return _left_alone(context, view, rows, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
-    own = context.session.copy()
+    own, start = context.session.copy(), context.monotonic()
     try:
         with own.active():
+            log = QueryLog(own) if math.isfinite(context.slow_seconds) else None
             watched = WatchedView(own, view, between, context.checks, reached)
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
+            if log is not None and context.monotonic() - start >= context.slow_seconds:
+                context.operators[view.name] = log.operators()
     finally:
         own.release()
     return _record(

@@ -1,0 +1,26 @@
+import java.util.ArrayList;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
+import org.apache.spark.sql.util.QueryExecutionListener;
+
+/** Keeps the queries that a session, and copies of it, have run to their end. */
+public class QueryLog implements QueryExecutionListener {
+  private final ArrayList executions = new ArrayList();
+
+  public synchronized void onSuccess(String name, QueryExecution execution, long nanoseconds) {
+    executions.add(execution);
+  }
+
+  public void onFailure(String name, QueryExecution execution, Exception error) {}
+
+  public synchronized int size() {
+    return executions.size();
+  }
+
+  /** The physical plan of a query, as its stages have shaped it. */
+  public synchronized SparkPlan plan(int index) {
+    SparkPlan plan = ((QueryExecution) executions.get(index)).executedPlan();
+    return plan instanceof AdaptiveSparkPlanExec ? ((AdaptiveSparkPlanExec) plan).executedPlan() : plan;
+  }
+}
