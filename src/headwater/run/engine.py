@@ -47,7 +47,9 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
     start = clock.monotonic()
     with (
         engine_errors(),
-        LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
+        LazySession(
+            request.profile, lambda message: listen(Progress(message=message)), request.spark
+        ) as engine,
     ):
         run = open_run(request, clock, listen, engine)
         pipeline = read_definitions(run)

@@ -32,6 +32,8 @@ from headwater.runtime import RuntimeIdentity, identity_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import SparkSession
+
     from headwater.delta import LatestVersions
     from headwater.run.sessions import LazySession
     from headwater.run.warehouse import Warehouse
@@ -40,13 +42,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """A build that is asked for."""
+    """A build that is asked for; `spark` is somebody's session to work in, if there is one."""
 
     config: ProjectConfig
     profile: RuntimeProfile
     warehouse: Warehouse
     latest: LatestVersions
     full: bool = False
+    spark: SparkSession | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,7 @@ class Run:
 def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySession) -> Run:
     """What is there before anything is looked at: the last run, the identity, the pins to come."""
     last = _last_run(request, listen)
-    identity = identity_of(request.profile)
+    identity = identity_of(request.profile, request.spark)
     pins = SourcePins(
         root=request.config.root,
         warehouse=request.warehouse,
