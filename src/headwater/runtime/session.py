@@ -1,6 +1,6 @@
 """The only way to a Spark session: one application per process, one cloned session per run.
 
-`open_runtime` starts the JVM, or finds the one that runs already, or works in the application of a session that
+`open_runtime` starts the JVM, finds the one that runs already, or works in the application of a session that
 it is given; `SessionRuntime.checkout` lends a session whose views, functions and settings nobody else sees.
 Not here: what is done with it, and whether a given session will do (`adopting`).
 """
@@ -221,9 +221,9 @@ class _Application:
 
 
 def _session_of(context: SparkContext, java: Any) -> SparkSession:
-    """The JVM's session in Python. PySpark sends `RDD.toDF` to whatever was made last; it stays with its own."""
+    """The JVM's session in Python. PySpark has `RDD.toDF` use whatever was made last; it stays as it was."""
     with _making:
-        before: Any = RDD.toDF
+        before: Any = vars(RDD)["toDF"]
         made = SparkSession(context, java)
         RDD.toDF = before
     return made
@@ -239,6 +239,7 @@ def _set(session: SparkSession, key: str, value: str) -> None:
         ) from error
 
 
+_PASS_IT = "pass its session: headwater.open(path, spark=spark)"
 _lock = threading.RLock()
 _making = threading.Lock()
 _applications: list[_Application] = []  # started here: none or one
@@ -363,11 +364,8 @@ def _differences(running: dict[str, str], wanted: dict[str, str]) -> tuple[str, 
 def _check_alone() -> None:
     if SparkContext._active_spark_context is not None:
         raise SessionMismatch(
-            differences=(
-                "a SparkContext that Headwater did not start is open; "
-                "to work in it, pass its session: headwater.open(path, spark=spark)",
-            ),
-            remedy="Pass it: headwater.open(path, spark=spark). Or stop it, or use another process.",
+            differences=(f"a SparkContext that Headwater did not start is open; {_PASS_IT}",),
+            remedy=f"To work in it, {_PASS_IT}; or stop it, or use another process.",
         )
 
 
