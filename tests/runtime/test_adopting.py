@@ -12,7 +12,7 @@ from pyspark import RDD
 from pyspark.sql import SparkSession
 
 from headwater.errors import SessionIncompatible
-from headwater.functions import FUNCTION_ROW_SCHEMA, function_rows
+from headwater.functions import function_rows
 from headwater.runtime import (
     RunSession,
     RuntimeProfile,
@@ -67,7 +67,6 @@ def test_a_project_is_built_and_asked_in_it(seen: dict[str, Any]) -> None:
     assert seen["planned"] == ["built", "inlined"]
     assert seen["counted"][0]["n"] > 0
     assert seen["functions"] == [{"n": len(function_rows())}]
-    assert len(FUNCTION_ROW_SCHEMA.fields) > 1
     assert seen["is_same"]
 
 
@@ -82,7 +81,7 @@ def test_the_users_settings_stay_theirs(seen: dict[str, Any]) -> None:
     assert seen["own"] == {
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+        "spark.sql.mapKeyDedupPolicy": None,
         "spark.databricks.delta.properties.defaults.enableChangeDataFeed": None,
         "spark.sql.autoBroadcastJoinThreshold": "77",  # speed is the user's matter
         "spark.sql.artifact.isolation.enabled": "false",
@@ -113,7 +112,7 @@ def test_all_problems_are_told_at_once(seen: dict[str, Any]) -> None:
         "delta": ("4.4.x", "not on the class path"),
         "spark.sql.catalog.spark_catalog": (
             "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-            "builtin",
+            "not set",
         ),
         "spark.sql.extensions": ("io.delta.sql.DeltaSparkSessionExtension", "not set"),
     }

@@ -22,6 +22,7 @@ from headwater.runtime import RuntimeProfile, close_runtime, identity_of, open_r
 
 project_folder, scratch = Path(sys.argv[1]), Path(sys.argv[2])
 os.chdir(scratch)
+os.environ["PYSPARK_PYTHON"] = sys.executable  # which Python workers have is the user's matter
 profile = headwater.open(project_folder).profile
 jars = ",".join(str(each) for each in prepare_engine(profile))
 
@@ -57,9 +58,7 @@ def state() -> dict[str, Any]:
             each.name for each in spark.catalog.listFunctions() if each.isTemporary and "one" in each.name
         ),
         "ours": [
-            each.name
-            for each in function_snapshot(()).definitions
-            if spark.catalog.functionExists(each.name)
+            each.name for each in function_snapshot(()).definitions if spark.catalog.functionExists(each.name)
         ],
         "active": active is spark,
         "to_df": vars(RDD)["toDF"] is to_df,

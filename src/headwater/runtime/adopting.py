@@ -280,9 +280,11 @@ def _setting_check(inside: _Inside, key: str, wanted: str | None) -> SessionChec
         remedy = "Name it in the profile's storage, or take it from the session's builder."
     else:
         remedy = "Set it where the session is built (SparkSession.builder.config), before Spark starts."
-    shown = dict(redacted(((key, there or _NOTHING),)))[key]
-    asked = dict(redacted(((key, wanted or _NOTHING),)))[key]
-    return _checked(key, asked, shown, remedy, ok=ok)
+    return _checked(key, _shown(key, wanted), _shown(key, there), remedy, ok=ok)
+
+
+def _shown(key: str, value: str | None) -> str:
+    return redacted(((key, value),))[0][1] if value else _NOTHING
 
 
 def _found(inside: _Inside, key: str, wanted: str) -> str:

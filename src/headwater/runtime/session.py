@@ -239,7 +239,7 @@ def _set(session: SparkSession, key: str, value: str) -> None:
         ) from error
 
 
-_PASS_IT = "pass its session: headwater.open(path, spark=spark)"
+_OFFER = "pass its session: headwater.open(path, spark=spark)"
 _lock = threading.RLock()
 _making = threading.Lock()
 _applications: list[_Application] = []  # started here: none or one
@@ -364,8 +364,8 @@ def _differences(running: dict[str, str], wanted: dict[str, str]) -> tuple[str, 
 def _check_alone() -> None:
     if SparkContext._active_spark_context is not None:
         raise SessionMismatch(
-            differences=(f"a SparkContext that Headwater did not start is open; {_PASS_IT}",),
-            remedy=f"To work in it, {_PASS_IT}; or stop it, or use another process.",
+            differences=(f"a SparkContext that Headwater did not start is open; {_OFFER}",),
+            remedy=f"To work in it, {_OFFER}; or stop it, or use another process.",
         )
 
 
