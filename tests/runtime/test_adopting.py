@@ -67,6 +67,7 @@ def test_a_project_is_built_and_asked_in_it(seen: dict[str, Any]) -> None:
     assert seen["planned"] == ["built", "inlined"]
     assert seen["counted"][0]["n"] > 0
     assert seen["functions"] == [{"n": len(function_rows())}]
+    assert seen["asked"] == ["revenue_by_country", 5, "optimize", []]
     assert seen["is_same"]
 
 

@@ -18,6 +18,16 @@ import headwater
 from headwater.artifacts import last_manifest
 from headwater.errors import SessionIncompatible, SessionMismatch
 from headwater.functions import function_snapshot
+from headwater.run import (
+    Optimize,
+    TableRequest,
+    UpkeepRequest,
+    describe_table,
+    keep_table,
+    locate_table,
+    maintain,
+    maintain_request,
+)
 from headwater.runtime import RuntimeProfile, close_runtime, identity_of, open_runtime, prepare_engine
 
 project_folder, scratch = Path(sys.argv[1]), Path(sys.argv[2])
@@ -86,6 +96,13 @@ with project.query("SELECT count(*) AS n FROM revenue_by_country") as result:
 with project.query("SELECT count(*) AS n FROM hw_functions") as result:
     functions = result.read_all().to_pylist()
 plan = headwater.open(project_folder, spark=spark).plan(full=True)
+explained = project.explain("revenue_by_country").bundle.view
+table = locate_table("revenue_by_country", project)
+described = describe_table(TableRequest(table=table, profile=project.profile, spark=project.spark)).rows
+upkeep = UpkeepRequest(table=table, profile=project.profile, project=project, dry_run=True)
+kept = keep_table(upkeep, Optimize()).note.operation
+maintained = [each.table for each in maintain(maintain_request(project, dry_run=True)) if each.error]
+maintained += [each.table for each in maintain(maintain_request(upkeep)) if each.error]
 settings = {"time_zone": "Europe/Berlin"}
 other = headwater.open(
     project_folder, spark=spark, warehouse=scratch / "other", profile="local", settings=settings
@@ -121,6 +138,7 @@ seen = {
     "planned": sorted({each.action for each in plan.views}),
     "counted": counted,
     "functions": functions,
+    "asked": [explained, described, kept, maintained],
     "zone": zone,
     "own": own,
     "is_same": is_same,
