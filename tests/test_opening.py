@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import headwater
-from headwater.errors import ProjectNotFound
+from headwater.errors import ProjectNotFound, SessionIncompatible
 from headwater.opening import open_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from headwater.runtime import RunSession
 
 
 def test_a_folder_with_a_project_file_is_a_project(tmp_path: Path) -> None:
@@ -37,6 +39,16 @@ def test_the_graph_of_a_project_has_a_warehouse_of_its_own(tmp_path: Path) -> No
     assert open_project(tmp_path, graph=True, profile="small").profile.driver_memory == "1g"
     chosen = open_project(tmp_path, graph=True, warehouse=tmp_path / "elsewhere")
     assert chosen.warehouse.root == tmp_path / "elsewhere"
+
+
+def test_a_session_that_is_given_is_checked_at_once_and_kept(tmp_path: Path, session: RunSession) -> None:
+    (tmp_path / "headwater.toml").write_text('[profiles.other]\ncatalog = "hive"\n')
+    (tmp_path / "a.py").touch()
+    for graph in (False, True):
+        assert open_project(tmp_path, graph=graph, spark=session.spark).spark is session.spark
+        with pytest.raises(SessionIncompatible, match="catalogImplementation"):
+            open_project(tmp_path, graph=graph, spark=session.spark, profile="other")
+    assert open_project(tmp_path).spark is None
 
 
 def test_a_folder_with_neither_is_an_error(tmp_path: Path) -> None:

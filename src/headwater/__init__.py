@@ -7,6 +7,7 @@ extractor               how it says what is in files
 pure                    the promise that a function in Python depends on its arguments alone
 capabilities_snapshot   what this installation can do, tried
 dependency_manifest     versions and jars below it
+check_session           whether `open` would work beside a session that is open: CompatibilityReport
 
 In packages of their own: headwater.functions, deterministic functions over columns that SQL knows, too.
 """
@@ -15,12 +16,14 @@ from headwater.errors import HeadwaterError
 from headwater.opening import open_project as open  # noqa: A004  the library's front door
 from headwater.pipeline import extractor, pure, source, table, view
 from headwater.run import Project, capabilities_snapshot
-from headwater.runtime import dependency_manifest
+from headwater.runtime import CompatibilityReport, check_session, dependency_manifest
 
 __all__ = [
+    "CompatibilityReport",
     "HeadwaterError",
     "Project",
     "capabilities_snapshot",
+    "check_session",
     "dependency_manifest",
     "extractor",
     "open",

@@ -17,7 +17,8 @@
     │   ├── JarCorrupt                HW-RUNTIME-004  fetched bytes have another sha256
     │   ├── EngineStartFailed         HW-RUNTIME-005
     │   ├── SessionMismatch           HW-RUNTIME-006  one process, one Spark application, one set of settings
-    │   └── HomeNotWritable           HW-RUNTIME-007
+    │   ├── HomeNotWritable           HW-RUNTIME-007
+    │   └── SessionIncompatible       HW-RUNTIME-008  a session that was given to work in will not do
     ├── DefinitionError               a view or source is not a value yet
     │   ├── ViewRaised                HW-VIEW-001
     │   ├── DuplicateName             HW-VIEW-002
@@ -362,8 +363,9 @@ class SessionMismatch(RuntimeFailure):
 
     code: ClassVar[str] = "HW-RUNTIME-006"
     says: ClassVar[str] = "this process already runs Spark with other settings: {differences}"
-    advises: ClassVar[str] = "Close the open runtime first, or use another process."
+    advises: ClassVar[str] = "{remedy}"
     differences: tuple[str, ...]
+    remedy: str = "Close the open runtime first, or use another process."
 
 
 @dataclass(kw_only=True, eq=False)
@@ -375,6 +377,19 @@ class HomeNotWritable(RuntimeFailure):
     advises: ClassVar[str] = "Point HEADWATER_HOME at a folder that can."
     path: str
     detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class SessionIncompatible(RuntimeFailure):
+    """A Spark session that was given to work in, and that will not do; each problem says what would help."""
+
+    code: ClassVar[str] = "HW-RUNTIME-008"
+    says: ClassVar[str] = "Headwater cannot work in this Spark session: {problems}"
+    advises: ClassVar[str] = (
+        "Change it where the session is made; headwater.check_session(spark) shows every check. "
+        "Without spark=, in a process that has no Spark yet, Headwater starts its own."
+    )
+    problems: tuple[str, ...]
 
 
 # --- definitions ---------------------------------------------------------------------------------------

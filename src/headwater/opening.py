@@ -2,6 +2,7 @@
 
     project = headwater.open("examples/orders")     a folder with headwater.toml
     graph = headwater.open("some/repository")       any other folder with Python files
+    headwater.open("examples/orders", spark=spark)  the same, in the application of a session that is open
 
 Not here: what a project can do.
 """
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from pyspark.sql import SparkSession
+
 # The graph of a folder that is a project, too, has a warehouse of its own: two pipelines, two records.
 _GRAPH_FOLDER = "graph"
 
@@ -33,6 +36,7 @@ def open_project(
     warehouse: str | os.PathLike[str] | None = None,
     profile: str | None = None,
     settings: Mapping[str, str] | None = None,
+    spark: SparkSession | None = None,
 ) -> Project:
     """The project at `path`, or the code graph of the Python files in it if there is no headwater.toml.
 
@@ -42,14 +46,17 @@ def open_project(
         warehouse: where tables and runs are kept, if not in the folder's `.headwater`.
         profile: a profile of headwater.toml.
         settings: profile fields or Spark settings, by key.
+        spark: an open session to work beside, in its application; Headwater starts Spark itself if None.
 
     Raises:
         UsageError: there is no such folder, or its configuration is wrong.
+        SessionIncompatible: the session that was given will not do.
     """
     root = Path(path)
     is_project = (root / PROJECT_FILE).exists()
     if is_project and not graph:
-        return Project(read_project(root), warehouse=warehouse, profile=profile, settings=settings)
+        config, place = read_project(root), warehouse
+        return Project(config, warehouse=place, profile=profile, settings=settings, spark=spark)
     was_built = (root / ".headwater" / "runs").is_dir()  # what a run left can be asked, whatever became of it
     if not root.is_dir() or not (was_built or has_python_files(ScanOptions().paths_below(root))):
         raise project_not_found(root)
@@ -60,4 +67,4 @@ def open_project(
     else:
         config = replace(read_project(root), name=name, declare=declare)
         place = warehouse or config.root / ".headwater" / _GRAPH_FOLDER
-    return Project(config, warehouse=place, profile=profile, settings=settings)
+    return Project(config, warehouse=place, profile=profile, settings=settings, spark=spark)

@@ -18,6 +18,7 @@ OUTSIDE = tuple(
 # Where words about Delta stand that nobody runs: which, and why.
 WORDS = {
     "errors.py": "tells people what a Delta table looks like",
+    "runtime/adopting.py": "asks a JVM which Delta it has, by name",
     "runtime/jars.py": "names the jars that are fetched",
     "runtime/profile.py": "names settings that belong to the storage table",
     "runtime/storage.py": "names the options of Delta's log stores",

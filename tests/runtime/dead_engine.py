@@ -8,14 +8,22 @@ from headwater.runtime import session as session_module
 
 PROFILE = RuntimeProfile(master="local[1]", driver_memory="2g")
 
+
+def kill_engine() -> None:
+    """As the operating system would."""
+    gateway = session_module._applications[0].gateway
+    assert gateway is not None
+    gateway.process.kill()
+
+
 runtime = open_runtime(PROFILE)
 try:
     with runtime.checkout() as session, engine_errors():
-        session_module._applications[0].gateway.process.kill()
+        kill_engine()
         session.spark.range(3).count()
 except EngineFailed as error:
     print(error.condition)  # noqa: T201
 with open_runtime(PROFILE).checkout() as session:
     print(session.spark.range(3).count())  # noqa: T201
-session_module._applications[0].gateway.process.kill()
+kill_engine()
 close_runtime()

@@ -85,13 +85,15 @@ PROBES: tuple[tuple[str, str, str, Probe], ...] = (
 )
 
 
-def probe_capabilities(profile: RuntimeProfile, notify: Notify = ignore_notes) -> tuple[Capability, ...]:
+def probe_capabilities(
+    profile: RuntimeProfile, notify: Notify = ignore_notes, spark: SparkSession | None = None
+) -> tuple[Capability, ...]:
     """Every probe's outcome; a failing probe is reported, not raised.
 
     Raises:
         RuntimeFailure: the engine itself cannot be had.
     """
-    runtime = open_runtime(profile, notify)
+    runtime = open_runtime(profile, notify, spark)
     found: list[Capability] = []
     with tempfile.TemporaryDirectory(prefix="headwater-doctor-") as folder:
         for name, entrypoint, module, probe in PROBES:
@@ -112,9 +114,9 @@ def probe_capabilities(profile: RuntimeProfile, notify: Notify = ignore_notes) -
     return tuple(found)
 
 
-def capabilities_snapshot() -> tuple[Capability, ...]:
-    """What this installation can do under the default profile; starts Spark."""
-    return probe_capabilities(RuntimeProfile())
+def capabilities_snapshot(spark: SparkSession | None = None) -> tuple[Capability, ...]:
+    """What this installation can do under the default profile; starts Spark, or tries it beside `spark`."""
+    return probe_capabilities(RuntimeProfile(), spark=spark)
 
 
 def _tried(probe: Probe, session: RunSession, folder: Path) -> tuple[str | None, str | None]:

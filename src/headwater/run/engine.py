@@ -56,7 +56,9 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
     start = clock.monotonic()
     with (
         engine_errors(),
-        LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
+        LazySession(
+            request.profile, lambda message: listen(Progress(message=message)), request.spark
+        ) as engine,
     ):
         stopped = record_stopped(request.warehouse, request.profile.storage, listen)
         run = open_run(request, clock, listen, engine)

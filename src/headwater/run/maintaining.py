@@ -52,6 +52,8 @@ from headwater.upkeep import UpkeepPolicy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyspark.sql import SparkSession
+
     from headwater.delta import SnapshotInfo
     from headwater.names import TablePin
     from headwater.run.project import Project
@@ -88,6 +90,7 @@ class MaintainRequest:
 
     profile: RuntimeProfile
     requests: tuple[tuple[UpkeepRequest, UpkeepPolicy], ...]
+    spark: SparkSession | None = None
 
 
 def maintain_request(
@@ -101,7 +104,7 @@ def maintain_request(
         UnknownSetting: `[maintenance]` names something that the project does not have.
     """
     if isinstance(over, UpkeepRequest):
-        return MaintainRequest(profile=over.profile, requests=((over, _policy_of(over)),))
+        return MaintainRequest(profile=over.profile, requests=((over, _policy_of(over)),), spark=over.spark)
     config, known = over.config, tables_of(over)
     for name in config.maintenance:
         if name != EVERY_TABLE and name not in known:
@@ -119,7 +122,7 @@ def maintain_request(
         for each in chosen
     ]
     pairs = tuple((each, config.upkeep_of(each.table.name)) for each in requests)
-    return MaintainRequest(profile=over.profile, requests=pairs)
+    return MaintainRequest(profile=over.profile, requests=pairs, spark=over.spark)
 
 
 def _policy_of(request: UpkeepRequest) -> UpkeepPolicy:
@@ -143,7 +146,7 @@ def maintain(
     now = clock or SystemClock()
     if len(wanted.requests) == 1:
         read_head(wanted.requests[0][0].table.uri)  # without Spark: most mistakes are in the name
-    with opened_session(wanted.profile, listen) as session:
+    with opened_session(wanted.profile, listen, wanted.spark) as session:
         for at, (request, policy) in enumerate(wanted.requests):
             name = request.table.name
             listen(Progress(message=f"looking at {name}", done=at, total=len(wanted.requests)))

@@ -158,7 +158,9 @@ def plan_project(request: RunRequest, clock: Clock, listen: Listener, *, scans: 
     """
     with (
         engine_errors(),
-        LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
+        LazySession(
+            request.profile, lambda message: listen(Progress(message=message)), request.spark
+        ) as engine,
     ):
         run = open_run(request, clock, listen, engine)
         pipeline = read_definitions(run)

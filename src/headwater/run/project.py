@@ -27,16 +27,21 @@ from headwater.run.planning import ProjectPlan, plan_project
 from headwater.run.query import QueryRequest, QueryResult, open_query
 from headwater.run.steps import RunRequest
 from headwater.run.warehouse import Warehouse
-from headwater.runtime import cache_policy, resolve_profile
+from headwater.runtime import adopt_session, cache_policy, resolve_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from pyspark.sql import SparkSession
 
     from headwater.plan import Edge
 
 
 class Project:
-    """A project's folder with a profile. Under `snapshot_pinned` it sees each source as it first saw it."""
+    """A project's folder with a profile. Under `snapshot_pinned` it sees each source as it first saw it.
+
+    `spark` is the session of somebody else in whose application it works; None if Headwater starts its own.
+    """
 
     def __init__(
         self,
@@ -45,6 +50,7 @@ class Project:
         warehouse: str | os.PathLike[str] | None = None,
         profile: str | None = None,
         settings: Mapping[str, str] | None = None,
+        spark: SparkSession | None = None,
         environ: Mapping[str, str] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -62,6 +68,9 @@ class Project:
         except UnknownProfile as error:
             error.origin = None if named else self.config.source.origin_of("profile")
             raise
+        self.spark = spark
+        if spark is not None:
+            adopt_session(spark, self.profile)
         place = warehouse or variables.get("HEADWATER_WAREHOUSE") or self.config.root / ".headwater"
         self.warehouse = Warehouse(Path(place).resolve())
         self._clock = clock or SystemClock()
@@ -132,6 +141,7 @@ class Project:
             full=full,
             resume=resume,
             only=only,
+            spark=self.spark,
         )
 
     def query(self, sql: str, *, limit: int | None = None, listen: Listener = ignore_progress) -> QueryResult:
@@ -153,5 +163,6 @@ class Project:
             latest=self._latest,
             sql=sql,
             limit=limit,
+            spark=self.spark,
         )
         return open_query(request, self._clock, listen)

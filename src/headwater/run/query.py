@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
     from types import TracebackType
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from headwater.artifacts import Manifest, SourceRecord
     from headwater.clock import Clock
@@ -77,7 +77,7 @@ _PARTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class QueryRequest:
-    """A query that is asked for; `limit` is the most rows that are wanted."""
+    """A query that is asked for; `limit` is the most rows that are wanted, `spark` the session to work in."""
 
     config: ProjectConfig
     profile: RuntimeProfile
@@ -85,6 +85,7 @@ class QueryRequest:
     latest: LatestVersions
     sql: str
     limit: int | None = None
+    spark: SparkSession | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +181,9 @@ def open_query(request: QueryRequest, clock: Clock, listen: Listener) -> QueryRe
     """
     with (
         engine_errors(),
-        LazySession(request.profile, lambda message: listen(Progress(message=message))) as engine,
+        LazySession(
+            request.profile, lambda message: listen(Progress(message=message)), request.spark
+        ) as engine,
         ExitStack() as undo,
     ):
         query = inspect_query(engine.get(), request.sql)
@@ -308,7 +311,7 @@ class _Names:
 
     def _definitions(self) -> tuple[Pipeline, RecordedSchemas]:
         self._listen(Progress(message="reading definitions"))
-        identity = identity_of(self._request.profile)
+        identity = identity_of(self._request.profile, self._request.spark)
         schemas = RecordedSchemas(
             last=self._last, results_digest=identity.results_digest, pins=self._pins, engine=self._engine
         )

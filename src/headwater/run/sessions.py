@@ -15,26 +15,34 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import TracebackType
 
+    from pyspark.sql import SparkSession
+
     from headwater.run.outcome import Listener
     from headwater.runtime import Notify, RunSession, RuntimeProfile
 
 
 @contextmanager
-def opened_session(profile: RuntimeProfile, listen: Listener) -> Generator[RunSession]:
+def opened_session(
+    profile: RuntimeProfile, listen: Listener, spark: SparkSession | None = None
+) -> Generator[RunSession]:
     """A session that is needed for certain, with Spark's failures as our errors."""
     with (
         engine_errors(),
-        LazySession(profile, lambda message: listen(Progress(message=message))) as engine,
+        LazySession(profile, lambda message: listen(Progress(message=message)), spark) as engine,
     ):
         yield engine.get()
 
 
 class LazySession:
-    """One run's session; `get` starts the engine, leaving the context ends the session."""
+    """One run's session; `get` starts the engine, leaving the context ends the session.
 
-    def __init__(self, profile: RuntimeProfile, notify: Notify) -> None:
+    With `spark`, the engine is the one that runs that session.
+    """
+
+    def __init__(self, profile: RuntimeProfile, notify: Notify, spark: SparkSession | None = None) -> None:
         self._profile = profile
         self._notify = notify
+        self._spark = spark
         self._stack = ExitStack()
         self._session: RunSession | None = None
 
@@ -55,6 +63,6 @@ class LazySession:
     def get(self) -> RunSession:
         """The session, opened now if it was not yet."""
         if self._session is None:
-            runtime = open_runtime(self._profile, self._notify)
+            runtime = open_runtime(self._profile, self._notify, self._spark)
             self._session = self._stack.enter_context(runtime.checkout())
         return self._session

@@ -32,6 +32,8 @@ from headwater.runtime import RuntimeIdentity, identity_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import SparkSession
+
     from headwater.delta import LatestVersions
     from headwater.run.sessions import LazySession
     from headwater.run.warehouse import Warehouse
@@ -46,6 +48,7 @@ class RunRequest:
         full: Make every table anew.
         resume: Go on where the last run did not end well, with the versions of sources that it had.
         only: The views that are asked for, with all that they read; every view if empty.
+        spark: Somebody's session to work in, if there is one.
     """
 
     config: ProjectConfig
@@ -55,6 +58,7 @@ class RunRequest:
     full: bool = False
     resume: bool = False
     only: tuple[str, ...] = ()
+    spark: SparkSession | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +84,7 @@ def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySe
     resumes = last if request.resume and last is not None and last.status == "failed" else None
     if request.resume and resumes is None:
         listen(Progress(message="there is nothing to resume: the last run ended well"))
-    identity = identity_of(request.profile)
+    identity = identity_of(request.profile, request.spark)
     pins = SourcePins(
         root=request.config.root,
         warehouse=request.warehouse,

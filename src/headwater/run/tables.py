@@ -42,6 +42,8 @@ from headwater.runtime import RuntimeProfile, StorageProfile, redacted
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
+    from pyspark.sql import SparkSession
+
     from headwater.artifacts import Manifest
     from headwater.run.project import Project
     from headwater.runtime import RunSession
@@ -59,12 +61,16 @@ class LocatedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRequest:
-    """A table that is asked about: at a version, at the newest of a time in ISO 8601, or at the newest."""
+    """A table that is asked about: at a version, at the newest of a time in ISO 8601, or at the newest.
+
+    `spark` is somebody's session to work in, if there is one: `project.spark`.
+    """
 
     table: LocatedTable
     profile: RuntimeProfile
     version: int | None = None
     timestamp: str | None = None
+    spark: SparkSession | None = None
 
     def __post_init__(self) -> None:
         if self.version is not None and self.timestamp is not None:
@@ -251,7 +257,7 @@ def verify_table(request: TableRequest, listen: Listener = ignore_progress) -> V
 
 @contextmanager
 def _session(request: TableRequest, listen: Listener, doing: str) -> Generator[RunSession]:
-    with opened_session(request.profile, listen) as session:
+    with opened_session(request.profile, listen, request.spark) as session:
         listen(Progress(message=doing))
         yield session
 

@@ -43,6 +43,8 @@ from headwater.run.sessions import opened_session
 from headwater.runtime import check_writable, local_path_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from headwater.delta import Hold
     from headwater.run.project import Project
     from headwater.run.tables import LocatedTable
@@ -152,6 +154,11 @@ class UpkeepRequest:
     keep_pinned: bool = False
     dry_run: bool = False
 
+    @property
+    def spark(self) -> SparkSession | None:
+        """The session that the project was given to work in, if it was given one."""
+        return self.project.spark if self.project else None
+
     def holds(self) -> tuple[Hold, ...]:
         """What recorded runs need of the table; one that cannot be read is passed over only by force."""
         is_forced = self.force_unsafe is not None
@@ -182,7 +189,7 @@ def keep_table(
         ManifestUnreadable: nobody knows what a run needs, and nobody forces it.
     """
     read_head(request.table.uri)  # without Spark: most mistakes are in the name
-    with opened_session(request.profile, listen) as session:
+    with opened_session(request.profile, listen, request.spark) as session:
         return keep_table_in(session, request, wanted, listen, clock or SystemClock())
 
 

@@ -5,6 +5,8 @@ TomlSource, check_keys            lines and unknown keys of a TOML file
 identity_of                       what a profile's runtime is, without starting it: RuntimeIdentity
 SettingsSnapshot                  settings that affect results, apart from those that do not
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
+check_session                     whether a session that is open will do: CompatibilityReport, SessionCheck
+adopt_session                     what is really there in one that will: Adoption
 prepare_engine                    what a first start needs, fetched beforehand
 run_training                      a child's life while it trains a class archive
 SessionRuntime, RunSession        sessions that are lent for one run
@@ -19,6 +21,13 @@ StorageProfile                    where tables live: local_path_of, is_remote, c
 CachePolicy, cache_policy         how long a session believes what it saw, by CacheProfile
 """
 
+from headwater.runtime.adopting import (
+    Adoption,
+    CompatibilityReport,
+    SessionCheck,
+    adopt_session,
+    check_session,
+)
 from headwater.runtime.cache import CachePolicy, cache_policy
 from headwater.runtime.failures import (
     ENGINE_EXCEPTIONS,
@@ -66,9 +75,11 @@ __all__ = [
     "DEFAULT_PROFILE",
     "ENGINE_EXCEPTIONS",
     "ENGINE_GONE",
+    "Adoption",
     "ArrowStream",
     "CachePolicy",
     "CacheProfile",
+    "CompatibilityReport",
     "DependencyManifest",
     "EngineVersions",
     "Failure",
@@ -77,13 +88,16 @@ __all__ = [
     "RunSession",
     "RuntimeIdentity",
     "RuntimeProfile",
+    "SessionCheck",
     "SessionRuntime",
     "SettingsSnapshot",
     "StorageProfile",
     "TomlSource",
+    "adopt_session",
     "as_arrow_can",
     "cache_policy",
     "check_keys",
+    "check_session",
     "check_writable",
     "close_runtime",
     "connect_planner",

@@ -1,7 +1,8 @@
 """The only way to a Spark session: one application per process, one cloned session per run.
 
-`open_runtime` starts the JVM or finds the one that runs already; `SessionRuntime.checkout` lends a session
-whose views, functions and settings nobody else sees. Not here: what is done with it.
+`open_runtime` starts the JVM, finds the one that runs already, or works in the application of a session that
+it is given; `SessionRuntime.checkout` lends a session whose views, functions and settings nobody else sees.
+Not here: what is done with it, and whether a given session will do (`adopting`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark import SparkConf, SparkContext
+from pyspark import RDD, SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.digest import digest_of
 from headwater.errors import EngineStartFailed, InvalidSetting, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionSnapshot, function_snapshot
+from headwater.runtime.adopting import adopt_session, forget_inherited
 from headwater.runtime.archive import make_archive, start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
 from headwater.runtime.failures import ENGINE_EXCEPTIONS, failure_of, silence_engine_loggers
@@ -71,12 +73,19 @@ class RuntimeIdentity:
         return [dict(self.settings.results), self.functions.results_digest, versions, dict(self.storage)]
 
 
-def identity_of(profile: RuntimeProfile) -> RuntimeIdentity:
-    """The identity of the runtime that `profile` would open; needs no Java."""
+def identity_of(profile: RuntimeProfile, spark: SparkSession | None = None) -> RuntimeIdentity:
+    """The identity of the runtime that `profile` would open; needs no Java.
+
+    Over a session that somebody else started, it is made of what is there.
+
+    Raises:
+        SessionIncompatible: that session will not do.
+    """
+    adopted = None if spark is None else adopt_session(spark, profile)
     return RuntimeIdentity(
-        settings=snapshot_of(profile),
+        settings=adopted.settings if adopted else snapshot_of(profile),
         functions=function_snapshot(profile.disabled_families),
-        versions=engine_versions(),
+        versions=adopted.versions if adopted else engine_versions(),
         storage=profile.storage.identity(),
         cache=cache_policy(profile.cache),
     )
@@ -110,11 +119,12 @@ class RunSession:
     def active(self) -> Generator[None]:
         """While entered, this is the thread's active session: the parser goes by its settings."""
         sessions: Any = self.jvm.org.apache.spark.sql.classic.SparkSession
-        before = sessions.getActiveSession()
+        before, before_in_python = sessions.getActiveSession(), SparkSession._activeSession
         sessions.setActiveSession(self.jvm_session)
         try:
             yield
         finally:
+            SparkSession._activeSession = before_in_python  # `createDataFrame` takes it for its own session
             with suppress(*ENGINE_EXCEPTIONS):  # a JVM that is gone has no active session either
                 if before.isDefined():
                     sessions.setActiveSession(before.get())
@@ -127,9 +137,7 @@ class RunSession:
 
     def copy(self) -> RunSession:
         """Another session that begins with this one's views and settings, and leaves them as they are."""
-        return RunSession(
-            self.runtime, SparkSession(self.spark.sparkContext, self.jvm_session.cloneSession())
-        )
+        return RunSession(self.runtime, _session_of(self.spark.sparkContext, self.jvm_session.cloneSession()))
 
     def release(self) -> None:
         """Forgets the session's views and cuts the reference, so that nothing of the run stays behind."""
@@ -142,9 +150,9 @@ class RunSession:
 class SessionRuntime:
     """A profile's settings and functions over the process's one Spark application."""
 
-    def __init__(self, profile: RuntimeProfile, application: _Application) -> None:
+    def __init__(self, profile: RuntimeProfile, application: _Application, identity: RuntimeIdentity) -> None:
         self.profile = profile
-        self.identity = identity_of(profile)
+        self.identity = identity
         self._application = application
         self._prepared = application.prepare(profile, self.identity.functions)
 
@@ -155,7 +163,7 @@ class SessionRuntime:
 
     def new_session(self) -> RunSession:
         """A session cloned from the prepared one: its functions and settings, and no views."""
-        return RunSession(self, SparkSession(self._application.context, self._prepared.cloneSession()))
+        return RunSession(self, _session_of(self._application.context, self._prepared.cloneSession()))
 
     @contextmanager
     def checkout(self) -> Generator[RunSession]:
@@ -170,9 +178,9 @@ class SessionRuntime:
 
 @dataclass(frozen=True, kw_only=True)
 class _Application:
-    """The JVM and the SparkContext; there is one per process."""
+    """The JVM and the SparkContext; there is one per process. Without a gateway it is somebody else's."""
 
-    gateway: Gateway
+    gateway: Gateway | None
     context: SparkContext
     root: SparkSession
     settings: dict[str, str]
@@ -187,7 +195,7 @@ class _Application:
     def is_alive(self) -> bool:
         """Whether the JVM still answers."""
         try:
-            jvm: Any = self.gateway.py4j.jvm
+            jvm: Any = self.context._jvm
             return jvm.java.lang.System.nanoTime() is not None
         except ENGINE_EXCEPTIONS:
             return False
@@ -201,12 +209,24 @@ class _Application:
     def _prepare(self, profile: RuntimeProfile, functions: FunctionSnapshot) -> Any:
         results, speed = settings_of(profile)
         _check_known(profile, self.root)
-        prepared = self.root.newSession()
+        java: Any = self.root._jsparkSession
+        prepared = _session_of(self.context, java.newSession())
+        if self.gateway is None:
+            forget_inherited(prepared, {*results, *speed})
         for key, value in sorted({**results, **speed}.items()):
             if is_session_setting(key):
                 _set(prepared, key, value)
         self.installer.install(prepared, functions)
         return prepared._jsparkSession
+
+
+def _session_of(context: SparkContext, java: Any) -> SparkSession:
+    """The JVM's session in Python. PySpark has `RDD.toDF` use whatever was made last; it stays as it was."""
+    with _making:
+        before: Any = vars(RDD)["toDF"]
+        made = SparkSession(context, java)
+        RDD.toDF = before
+    return made
 
 
 def _set(session: SparkSession, key: str, value: str) -> None:
@@ -219,17 +239,27 @@ def _set(session: SparkSession, key: str, value: str) -> None:
         ) from error
 
 
+_OFFER = "pass its session: headwater.open(path, spark=spark)"
 _lock = threading.RLock()
-_applications: list[_Application] = []
+_making = threading.Lock()
+_applications: list[_Application] = []  # started here: none or one
+_adopted: list[_Application] = []  # somebody else's, the last that was given: none or one
 
 
-def open_runtime(profile: RuntimeProfile, notify: Notify = ignore_notes) -> SessionRuntime:
+def open_runtime(
+    profile: RuntimeProfile, notify: Notify = ignore_notes, spark: SparkSession | None = None
+) -> SessionRuntime:
     """A runtime for `profile`: starts Spark if this process has none yet, otherwise shares it.
 
+    With `spark`, sessions are made in that session's application, which is left as it is, and never stopped.
+
     Raises:
+        SessionIncompatible: the session that was given will not do.
         SessionMismatch: the running application has other settings, of those that cannot differ by session.
         JavaNotFound, JavaTooOld, JarsUnavailable, EngineStartFailed: the engine cannot be had.
     """
+    if spark is not None:
+        return _adopt(profile, spark)
     with _lock:
         wanted = _application_settings(profile)
         if _applications and not _applications[0].is_alive:
@@ -241,12 +271,24 @@ def open_runtime(profile: RuntimeProfile, notify: Notify = ignore_notes) -> Sess
         differences = _differences(application.settings, wanted)
         if differences:
             raise SessionMismatch(differences=differences)
-        return SessionRuntime(profile, application)
+        return SessionRuntime(profile, application, identity_of(profile))
+
+
+def _adopt(profile: RuntimeProfile, spark: SparkSession) -> SessionRuntime:
+    with _lock:
+        identity = identity_of(profile, spark)
+        context = spark.sparkContext
+        if not any(each.context is context for each in _adopted):
+            java: Any = spark._jsparkSession
+            root = _session_of(context, java.newSession())
+            _adopted[:] = [_Application(gateway=None, context=context, root=root, settings={})]
+        return SessionRuntime(profile, _adopted[0], identity)
 
 
 def close_runtime() -> None:
-    """Stops this process's Spark application, if there is one."""
+    """Stops this process's Spark application, if there is one; one that somebody else started goes on."""
     with _lock:
+        _adopted.clear()
         while _applications:
             application = _applications.pop()
             if application.is_alive:
@@ -255,7 +297,8 @@ def close_runtime() -> None:
             SparkContext._active_spark_context = None
             application.context._jsc = None
             with suppress(*ENGINE_EXCEPTIONS):
-                application.gateway.close()
+                if application.gateway is not None:
+                    application.gateway.close()
 
 
 def prepare_engine(
@@ -320,7 +363,10 @@ def _differences(running: dict[str, str], wanted: dict[str, str]) -> tuple[str, 
 
 def _check_alone() -> None:
     if SparkContext._active_spark_context is not None:
-        raise SessionMismatch(differences=("a SparkContext that Headwater did not start is open",))
+        raise SessionMismatch(
+            differences=(f"a SparkContext that Headwater did not start is open; {_OFFER}",),
+            remedy=f"To work in it, {_OFFER}; or stop it, or use another process.",
+        )
 
 
 def _check_known(profile: RuntimeProfile, root: SparkSession) -> None:

@@ -40,12 +40,14 @@ _SPEED_PREFIXES = (
     "spark.sql.files.maxPartition",
 )
 _BY_AGE = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
+EXTENSIONS = "spark.sql.extensions"
+CATALOG = "spark.sql.catalog.spark_catalog"
 # Fixed when the application starts; one process has one value of each.
 _STATIC = (
-    "spark.sql.extensions",
+    EXTENSIONS,
     "spark.sql.catalogImplementation",
     "spark.sql.warehouse.dir",
-    "spark.sql.catalog.spark_catalog",
+    CATALOG,
 )
 
 
@@ -69,8 +71,8 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         _BY_AGE: "false",  # a version whose files are there can be read; one whose files are gone says so
         "spark.sql.variable.substitute": "false",  # ${env:HOME} in a text is not an input anybody has pinned
         "spark.sql.catalogImplementation": profile.catalog.replace("_", "-"),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension",
+        CATALOG: "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     }
     speed = {
         "spark.master": profile.master,
@@ -87,7 +89,7 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
     if profile.is_local:
         speed |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for key, value in (*profile.storage.spark_settings(), *profile.spark):
-        (speed if key.startswith(_SPEED_PREFIXES) else results)[key] = value
+        (speed if is_speed_setting(key) else results)[key] = value
     return results, speed
 
 
@@ -102,6 +104,11 @@ def snapshot_of(profile: RuntimeProfile) -> SettingsSnapshot:
 def is_session_setting(key: str) -> bool:
     """Whether a setting can differ between sessions of one Spark application."""
     return key.startswith(("spark.sql.", "spark.databricks.delta.")) and key not in _STATIC
+
+
+def is_speed_setting(key: str) -> bool:
+    """Whether a setting that a user adds changes how fast an answer comes, and not what it is."""
+    return key.startswith(_SPEED_PREFIXES)
 
 
 def _word(value: bool) -> str:
