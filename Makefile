@@ -59,6 +59,7 @@ golden: java $(READY) ## write the golden files anew; read the difference before
 bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in one run
 	@$(BIN)/python bench/startup.py
 	@$(BIN)/python bench/planning.py
+	@$(BIN)/python bench/ten_views.py
 
 bench-cpg: java $(READY)  ## the code graph of REPO (default: this repository) against parsing alone
 	@$(BIN)/python bench/graph.py $(or $(REPO),.)
