@@ -7,16 +7,32 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from msgspec.structs import replace
-from test_manifest import WHOLE
 
-from headwater.artifacts import RunMark, marked_runs, remove_mark
+from headwater.artifacts import Manifest, RunMark, marked_runs, remove_mark
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LEFT = replace(WHOLE, status="failed", error="stopped")
+LEFT = Manifest(
+    run_id="20260102T030405000000Z-00000001",
+    project="orders",
+    status="failed",
+    started_at="2026-01-02T03:04:05+00:00",
+    finished_at="2026-01-02T03:04:05+00:00",
+    runtime_digest="r1",
+    results_digest="r2",
+    settings_results={},
+    settings_speed={},
+    storage={},
+    cache="snapshot_pinned",
+    function_digest="f1",
+    versions={},
+    sources=(),
+    views=(),
+    tables=(),
+    error="stopped",
+)
 HOLD = """
 import sys, time, msgspec
 from pathlib import Path

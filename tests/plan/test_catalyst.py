@@ -8,7 +8,7 @@ from pyspark.sql.types import ArrayType, LongType, StringType, StructField, Stru
 from headwater.errors import AnalysisFailed, SqlSyntax
 from headwater.origin import Origin
 from headwater.pipeline import build_plan
-from headwater.plan import empty_relation, rehydrate
+from headwater.plan import QueryLog, empty_relation, rehydrate
 
 if TYPE_CHECKING:
     from headwater.runtime import RunSession
@@ -60,3 +60,19 @@ def test_an_empty_relation_keeps_the_whole_schema(session: RunSession) -> None:
     frame = empty_relation(session, schema, "v")
     assert frame.schema == schema
     assert frame.collect() == []
+
+
+def test_a_log_has_the_operators_of_the_largest_query_of_its_session_and_of_copies(
+    session: RunSession,
+) -> None:
+    own = session.copy()
+    log = QueryLog(own)
+    assert log.operators() == ()
+    own.spark.sql("SELECT 1").collect()
+    copy = own.copy()
+    copy.spark.sql("SELECT id % 3 AS k, count(*) FROM range(90) GROUP BY 1 ORDER BY 1").collect()
+    session.spark.sql("SELECT a.id FROM range(5) a, range(6) b, range(7) c ORDER BY 1 DESC").collect()
+    found = {each.operator: each.metrics for each in log.operators()}
+    ranges = [metrics for name, metrics in found.items() if name.startswith("Range")]
+    assert [metrics["numOutputRows"] for metrics in ranges] == [90]
+    assert any(name.startswith("Sort") for name in found)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from headwater.errors import InvalidSetting, UnknownProfile, UnknownSetting
@@ -191,3 +193,22 @@ def test_a_family_that_nobody_knows_is_refused(value: object) -> None:
         resolve_profile(profiles={"local": {"disabled_families": value}}, environ={})
     assert caught.value.code == "HW-CONFIG-003"
     assert "position_encoding" in caught.value.expected
+
+
+@pytest.mark.parametrize(
+    ("master", "asked", "found"),
+    [
+        ("local", 4, 1),
+        ("local[1]", 4, 1),
+        ("local[3]", 4, 3),
+        ("local[8]", 4, 4),
+        ("local[8, 2]", 9, 8),
+        ("local[*]", 999, os.cpu_count()),
+        ("local[*]", 1, 1),
+        ("spark://127.0.0.1:7077", 6, 6),
+    ],
+)
+def test_as_many_tasks_run_at_once_as_are_asked_for_where_there_are_cores(
+    master: str, asked: int, found: int
+) -> None:
+    assert RuntimeProfile(master=master, parallel_tasks=asked).workers == found

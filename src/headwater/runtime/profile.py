@@ -24,6 +24,7 @@ Catalog = Literal["in_memory", "hive"]
 
 DEFAULT_PROFILE = "local"
 _OTHER_VARIABLES = frozenset({"HOME", "ARCHIVE", "PROFILE", "WAREHOUSE", "DEBUG"})
+_LOCAL_CORES = re.compile(r"local\[(\*|[0-9]+)(?:,.*)?\]")
 _MEMORY = re.compile(r"[1-9][0-9]*[mg]")
 
 
@@ -58,9 +59,9 @@ class RuntimeProfile:
         """How many tasks run at once: as many as were asked for, where there are cores for them."""
         if not self.is_local:
             return self.parallel_tasks
-        cores = re.fullmatch(r"local\[(\*|[0-9]+)[\],].*|local\[(\*|[0-9]+)\]", self.master)
-        said = next((each for each in cores.groups() if each), "1") if cores else "1"
-        return min(self.parallel_tasks, (os.cpu_count() or 1) if said == "*" else int(said))
+        said = _LOCAL_CORES.fullmatch(self.master)
+        cores = said[1] if said else "1"
+        return min(self.parallel_tasks, (os.cpu_count() or 1) if cores == "*" else int(cores))
 
 
 _FIELDS = {
