@@ -1,10 +1,11 @@
 """What happened, kept: the manifest of each run.
 
-Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form
+Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form, whose one part
+                            `observed` has what depends on the moment or the machine
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
 OperatorsRecord, CapabilityRecord, HistoryRecord    more of them
 Action, Status              words of the contract
-encode_manifest             its one JSON form
+encode_manifest             its one JSON form; manifest_document: the same, as built-in values
 commit_manifest             written whole or not at all
 read_manifest               one run
 read_manifests              all of a warehouse
@@ -48,6 +49,7 @@ from headwater.artifacts.manifest import (
     commit_manifest,
     encode_manifest,
     last_manifest,
+    manifest_document,
     read_manifest,
     read_manifests,
 )
@@ -141,6 +143,7 @@ __all__ = [
     "ended_record",
     "forget_upkeep",
     "last_manifest",
+    "manifest_document",
     "mutation_record",
     "read_manifest",
     "read_manifests",
