@@ -134,7 +134,7 @@ def test_a_manifest_whose_parts_do_not_fit_is_a_typed_error(tmp_path: Path) -> N
     document = msgspec.json.decode(path.read_bytes())
     document["tables"] = []
     path.write_bytes(msgspec.json.encode(document))
-    with pytest.raises(ManifestUnreadable, match="does not fit the rest - at `\\$.tables`"):
+    with pytest.raises(ManifestUnreadable, match=r"does not fit the rest - at `\$\.tables`"):
         read_manifest(path)
 
 

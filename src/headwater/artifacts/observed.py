@@ -35,13 +35,11 @@ _FIELDS: Mapping[str, frozenset[str]] = {
     "mutations": frozenset({"version", "commit_digest", "timestamp_ms", "metrics", "attempts"}),
     "violations": frozenset({"sample"}),
 }
-# Beginnings of properties that Delta itself gives a table, with an id or a moment of its own in them.
+# Beginnings of the properties that Delta gives a table by itself, with an id or a moment of its own in them.
+_DRAWN = ("delta.rowTracking.materialized", "delta.inCommitTimestampEnablement")
 _PROPERTIES: Mapping[str, tuple[str, ...]] = {
-    place: ("delta.rowTracking.materialized", "delta.inCommitTimestampEnablement")
-    for place in (
-        "registrations:own/snapshot/table_properties",
-        "registrations:own/snapshot:mapped/table_properties",
-    )
+    "registrations:own/snapshot/table_properties": _DRAWN,
+    "registrations:own/snapshot:mapped/table_properties": _DRAWN,
 }
 
 
