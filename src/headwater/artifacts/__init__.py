@@ -8,7 +8,7 @@ Action, Status              words of the contract
 encode_manifest             its one JSON form; manifest_document: the same, as built-in values
 commit_manifest             written whole or not at all
 read_manifest               one run
-read_manifests              all of a warehouse
+read_manifests              all of a warehouse; manifest_paths: where they are
 last_manifest               the newest run
 PlansRecord                 the plans of a run, with each PlannedSource: encode_plans, commit_plans,
                             read_plans, read_schedule
@@ -50,6 +50,7 @@ from headwater.artifacts.manifest import (
     encode_manifest,
     last_manifest,
     manifest_document,
+    manifest_paths,
     read_manifest,
     read_manifests,
 )
@@ -144,6 +145,7 @@ __all__ = [
     "forget_upkeep",
     "last_manifest",
     "manifest_document",
+    "manifest_paths",
     "mutation_record",
     "read_manifest",
     "read_manifests",

@@ -216,7 +216,7 @@ def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Mani
     Raises:
         ManifestUnreadable: one of them cannot be read.
     """
-    for path in _manifests(warehouse) if (warehouse / "runs").is_dir() else ():
+    for path in manifest_paths(warehouse):
         try:
             yield read_manifest(path)
         except ManifestUnreadable:
@@ -226,14 +226,21 @@ def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Mani
 
 def last_manifest(warehouse: Path) -> Manifest | None:
     """The manifest of the newest run that came to an end, good or bad; None if there is none."""
+    paths = manifest_paths(warehouse)
+    return read_manifest(paths[-1]) if paths else None
+
+
+def manifest_paths(warehouse: Path) -> list[Path]:
+    """The manifests of a warehouse, each in a folder that has its run's id, oldest first: ids sort by time.
+
+    Raises:
+        ManifestUnreadable: there are runs, and their folder cannot be read.
+    """
+    folder = warehouse / "runs"
     try:
-        newest = next(reversed(_manifests(warehouse)), None)
-    except OSError:
-        return None
-    return read_manifest(newest) if newest else None
-
-
-def _manifests(warehouse: Path) -> list[Path]:
-    """The manifests of a warehouse, oldest first: ids of runs sort by time."""
-    runs = sorted((warehouse / "runs").iterdir())
-    return [path for run in runs if (path := run / "manifest.json").is_file()]
+        runs = sorted(folder.iterdir())
+        return [path for run in runs if (path := run / "manifest.json").is_file()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:  # whoever asks what runs need must not hear that there are none
+        raise ManifestUnreadable(path=str(folder), detail=error.strerror or str(error)) from error

@@ -66,7 +66,7 @@ def _parted(value: object, place: str, inputs: set[str]) -> tuple[Any, Any]:
         return _parted_fields(cast("dict[str, Any]", value), place, inputs)
     if isinstance(value, list | tuple):
         pairs = [_parted(each, place, inputs) for each in cast("list[object]", value)]
-        observed = [{} if each is None else each for _, each in pairs]
+        observed: list[Any] = [{} if each is None else each for _, each in pairs]
         return [each for each, _ in pairs], observed if any(observed) else None
     return value, None
 
