@@ -1371,11 +1371,11 @@ class RunNotFound(RunError):
 
     code: ClassVar[str] = "HW-RUN-005"
     says: ClassVar[str] = "there is no record of a run '{run}' in {warehouse}"
-    advises: ClassVar[str] = "{hint}headwater runs lists those there are."
+    advises: ClassVar[str] = "{remedy}"
     run: str
     warehouse: str
     near: tuple[str, ...] = ()
-    hint: str = ""
+    remedy: str = "headwater runs lists those there are."
 
 
 @dataclass(kw_only=True, eq=False)

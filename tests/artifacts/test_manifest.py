@@ -19,7 +19,9 @@ from headwater.artifacts import (
     commit_manifest,
     encode_manifest,
     last_manifest,
+    manifest_paths,
     read_manifest,
+    read_manifests,
 )
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 
@@ -102,6 +104,22 @@ def test_the_last_run_is_the_newest_that_came_to_an_end(tmp_path: Path) -> None:
     commit_manifest(tmp_path, newer)
     (tmp_path / "runs" / "20260104T000000000000Z-00000003").mkdir()
     assert last_manifest(tmp_path) == newer
+
+
+def test_manifests_are_found_oldest_first(tmp_path: Path) -> None:
+    assert manifest_paths(tmp_path) == []
+    newer = msgspec.structs.replace(WHOLE, run_id="20260103T000000000000Z-00000002")
+    paths = [commit_manifest(tmp_path, each) for each in (newer, WHOLE)]
+    (tmp_path / "runs" / "20260104T000000000000Z-00000003").mkdir()
+    assert manifest_paths(tmp_path) == paths[::-1]
+    assert list(read_manifests(tmp_path)) == [WHOLE, newer]
+
+
+def test_runs_that_cannot_be_listed_are_not_none(tmp_path: Path) -> None:
+    (tmp_path / "runs").symlink_to("runs")
+    with pytest.raises(ManifestUnreadable, match="symbolic links") as caught:
+        list(read_manifests(tmp_path, pass_over=True))
+    assert caught.value.path == str(tmp_path / "runs")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"run_id": 3}', b'{"schema_version": 99}'])

@@ -94,7 +94,7 @@ def seen_again(manifest: Manifest, data: st.DataObject) -> Manifest:
     """The same run at another moment, on another machine: everything that such a run may see is another."""
 
     def other(record: Any, *names: str) -> Any:
-        kinds = {each.name: each.type for each in fields(type(record))}
+        kinds = {each.name: each.type for each in fields(record)}
         return replace(record, **{name: data.draw(values_of(kinds[name])) for name in names})
 
     def table(record: TableRecord) -> TableRecord:
@@ -283,17 +283,17 @@ def test_a_manifest_of_which_little_is_observed_has_no_empty_lists_there() -> No
     ]
 
 
-@pytest.mark.parametrize(
-    ("observed", "place"),
-    [
-        ({"tables": [{}]}, "$.tables"),
-        ({"tables": {}}, "$.tables"),
-        ({"project": "another"}, "$.project"),
-        ({"sources": [{}, {}, {"name": "x"}]}, "$.sources[2].name"),
-        ([], "$"),
-        (None, "$"),
-    ],
-)
+MISFITS: list[tuple[Any, str]] = [
+    ({"tables": [{}]}, "$.tables"),
+    ({"tables": {}}, "$.tables"),
+    ({"project": "another"}, "$.project"),
+    ({"sources": [{}, {}, {"name": "x"}]}, "$.sources[2].name"),
+    ([], "$"),
+    (None, "$"),
+]
+
+
+@pytest.mark.parametrize(("observed", "place"), MISFITS)
 def test_parts_that_do_not_fit_are_told(observed: object, place: str) -> None:
     document = json.loads(encode_manifest(FULL))
     with pytest.raises(msgspec.ValidationError, match="does not fit the rest") as caught:

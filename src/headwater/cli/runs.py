@@ -151,8 +151,8 @@ def _counts(run: RunSummary) -> str:
 
 def _moment(text: str) -> str:
     """A time of a record, without what is below a second."""
-    moment, _, _ = text.partition(".")
-    return f"{moment.removesuffix('+00:00')}Z"
+    is_ours = text.endswith("+00:00")
+    return f"{text.removesuffix('+00:00').partition('.')[0]}Z" if is_ours else text
 
 
 def _seconds(seconds: float | None) -> str:

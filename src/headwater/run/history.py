@@ -73,9 +73,7 @@ def find_run(warehouse: Path, text: str) -> Manifest:
         return read_manifest(paths[ids[-1]])
     found = [text] if text in paths else [each for each in ids if text and each.startswith(text)]
     if not found:
-        near = _nearest(text, ids)
-        hint = f"Near it: {', '.join(near)}. " if near else "Nothing was built there yet. "
-        raise RunNotFound(run=text, warehouse=str(warehouse), near=near, hint=hint)
+        raise _not_found(warehouse, text, _nearest(text, ids))
     if len(found) > 1:
         raise RunAmbiguous(run=text, count=len(found), near=tuple(found[: -_SHOWN_NEAR - 1 : -1]))
     return read_manifest(paths[found[0]])
@@ -113,6 +111,15 @@ def _summary(path: Path) -> RunSummary:
         not_reached=not_reached,
         error=manifest.error,
     )
+
+
+def _not_found(warehouse: Path, text: str, near: tuple[str, ...]) -> RunNotFound:
+    remedy = (
+        f"Near it: {', '.join(near)}; headwater runs lists all."
+        if near
+        else "Nothing was built there yet: headwater build makes a run."
+    )
+    return RunNotFound(run=text, warehouse=str(warehouse), near=near, remedy=remedy)
 
 
 def _nearest(text: str, ids: Sequence[str]) -> tuple[str, ...]:
