@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -109,6 +110,18 @@ def project_folder(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return make
+
+
+@pytest.fixture
+def deterministic_part() -> Callable[[Path], str]:
+    """What stays of a manifest's file when what its run observed is taken out."""
+
+    def part(manifest: Path) -> str:
+        document = json.loads(manifest.read_bytes())
+        del document["observed"]
+        return json.dumps(document, indent=2)
+
+    return part
 
 
 @pytest.fixture

@@ -108,7 +108,9 @@
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
     │   ├── CapabilityMissing         HW-RUN-003
-    │   └── RecordUnreadable          HW-RUN-004  bytes that are no such record
+    │   ├── RecordUnreadable          HW-RUN-004  bytes that are no such record
+    │   ├── RunNotFound               HW-RUN-005
+    │   └── RunAmbiguous              HW-RUN-006  the beginning of more than one run's id
     ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
@@ -1376,6 +1378,31 @@ class RecordUnreadable(RunError):
     kind: str
     form: str
     detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class RunNotFound(RunError):
+    """A run that is asked for is not on record."""
+
+    code: ClassVar[str] = "HW-RUN-005"
+    says: ClassVar[str] = "there is no record of a run '{run}' in {warehouse}"
+    advises: ClassVar[str] = "{remedy}"
+    run: str
+    warehouse: str
+    near: tuple[str, ...] = ()
+    remedy: str = "headwater runs lists those there are."
+
+
+@dataclass(kw_only=True, eq=False)
+class RunAmbiguous(RunError):
+    """The beginning of an id, by which a run is asked for, is that of several."""
+
+    code: ClassVar[str] = "HW-RUN-006"
+    says: ClassVar[str] = "'{run}' is the beginning of {count} runs' ids"
+    advises: ClassVar[str] = "Write more of it. The newest: {near}"
+    run: str
+    count: int
+    near: tuple[str, ...]
 
 
 @dataclass(kw_only=True, eq=False)

@@ -160,6 +160,16 @@ def test_other_bytes_are_a_typed_error(tmp_path: Path, content: bytes) -> None:
     assert caught.value.path == str(path)
 
 
+@pytest.mark.parametrize("version", [0, 2])
+def test_plans_of_another_form_say_which(tmp_path: Path, version: int) -> None:
+    path = commit_plans(tmp_path, RUN, [SMALL])
+    document = msgspec.json.decode(path.read_bytes())
+    path.write_bytes(msgspec.json.encode({**document, "schema_version": version, "later": []}))
+    with pytest.raises(ManifestUnreadable) as caught:
+        read_plans(tmp_path, RUN)
+    assert caught.value.detail == f"it has schema version {version}, and this Headwater reads version 1"
+
+
 def test_what_cannot_be_opened_is_a_typed_error(tmp_path: Path) -> None:
     (tmp_path / "runs" / RUN / "plans.json").mkdir(parents=True)
     with pytest.raises(ManifestUnreadable):

@@ -23,6 +23,7 @@ HELPS = [
     *((), ("build",), ("plan",), ("lineage",), ("explain",)),
     *(("query",), ("init",), ("doctor",), ("functions",)),
     *(("table", each) for each in UPKEEP.split()),
+    *(("runs",), ("show",)),
 ]
 WRONG = {
     "an option": (("build", "--nope"), "No such option"),

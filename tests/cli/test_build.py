@@ -19,7 +19,7 @@ import pytest
 
 import headwater as library
 from headwater.artifacts import read_manifest
-from headwater.runtime import identity_of
+from headwater.runtime import headwater_home, identity_of
 
 if TYPE_CHECKING:
     from conftest import BuiltExample, Finished
@@ -82,6 +82,25 @@ def test_a_record_has_no_secret_and_no_place_on_this_machine(built_example: Buil
     identity = identity_of(library.open(folder, profile="kept").profile)
     manifest = read_manifest(path)
     assert (manifest.runtime_digest, manifest.results_digest) == (identity.digest, identity.results_digest)
+
+
+def test_the_same_sources_elsewhere_have_the_same_record_but_for_what_was_observed(
+    built_example: BuiltExample,
+    headwater: Run,
+    tmp_path: Path,
+    deterministic_part: Callable[[Path], str],
+) -> None:
+    """In another folder, under another home, with newer files."""
+    other = tmp_path / "elsewhere" / "orders"
+    shutil.copytree(built_example.folder, other, ignore=shutil.ignore_patterns(".headwater", "__pycache__"))
+    (tmp_path / "home").mkdir()
+    (other / "data" / "customers.csv").touch()
+    place = {"HOME": str(tmp_path / "home"), "HEADWATER_HOME": str(headwater_home())}
+    done = headwater("build", other, "--profile", "kept", "--json", **place)
+    assert done.code == 0, done.err
+    first, second = (Path(json.loads(out)["manifest"]) for out in (built_example.end.out, done.out))
+    assert read_manifest(first).run_id != read_manifest(second).run_id
+    assert deterministic_part(first) == deterministic_part(second)
 
 
 def test_the_second_build_needs_no_java(

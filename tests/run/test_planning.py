@@ -168,7 +168,7 @@ EDITS: dict[str, tuple[tuple[Edit, ...], dict[str, str], dict[str, str]]] = {
     "a table written to from outside": (
         (outside("DELETE FROM {facts} WHERE id = 30"),),
         {},
-        {"facts": "changed table", "totals": "changed input"},
+        {"facts": "changed table"},
     ),
     "a table in other files, and a new view that is not stored": (
         (outside("OPTIMIZE {facts}"), write(*ANOTHER_VIEW)),

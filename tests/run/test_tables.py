@@ -160,7 +160,7 @@ def test_what_the_manifest_says_of_a_name_counts(root: Path, tmp_path: Path) -> 
     places = {"Towns": (root / "data" / "towns").as_uri(), "moves": str(root / "data" / "towns")}
     for source in recorded["sources"]:
         source["path"] = places.get(source["name"], source.get("path"))
-    recorded["tables"][0]["pin"] = None
+    recorded["observed"]["tables"][0]["pin"] = None
     shutil.rmtree(tmp_path / "copy" / ".headwater" / "tables" / "totals")
     manifest.write_text(json.dumps(recorded))
     with pytest.raises(NotADeltaTable, match="the view 'totals', which was never made, is"):

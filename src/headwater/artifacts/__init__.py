@@ -1,13 +1,14 @@
 """What happened, kept: the manifest of each run.
 
-Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form
+Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form, whose one part
+                            `observed` has what depends on the moment or the machine
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
 OperatorsRecord, CapabilityRecord, HistoryRecord    more of them
 Action, Status              words of the contract
-encode_manifest             its one JSON form
+encode_manifest             its one JSON form; manifest_document: the same, as built-in values
 commit_manifest             written whole or not at all
 read_manifest               one run
-read_manifests              all of a warehouse
+read_manifests              all of a warehouse; manifest_paths: where they are
 last_manifest               the newest run
 RunMark                     a run that is under way; marked_runs were stopped, and remove_mark forgets one
 PlansRecord                 the plans of a run, with each PlannedSource: encode_plans, commit_plans,
@@ -49,6 +50,8 @@ from headwater.artifacts.manifest import (
     commit_manifest,
     encode_manifest,
     last_manifest,
+    manifest_document,
+    manifest_paths,
     read_manifest,
     read_manifests,
 )
@@ -144,6 +147,8 @@ __all__ = [
     "ended_record",
     "forget_upkeep",
     "last_manifest",
+    "manifest_document",
+    "manifest_paths",
     "marked_runs",
     "mutation_record",
     "read_manifest",

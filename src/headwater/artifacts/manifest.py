@@ -1,6 +1,7 @@
 """What one run did, as one JSON file: enough to answer for it, and to know that nothing changed since.
 
-Not here: the ledger's Delta tables.
+In the file, what depends on the moment or the machine is in a part of its own, `observed`. Not here: what
+belongs there, and the ledger's Delta tables.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from headwater.artifacts.records import RegistrationRecord, write_whole
+from headwater.artifacts.observed import merge, split
+from headwater.artifacts.records import RegistrationRecord, check_version, write_whole
 from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: TC001  the same
 from headwater.errors import ManifestUnreadable
 from headwater.plan import OperatorMetrics, StatisticsDecision  # noqa: TC001  the same
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 Action = Literal["built", "skipped", "failed"]
 Status = Literal["done", "unchanged", "failed"]
 
@@ -183,9 +185,15 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     error: str | None = None
 
 
+def manifest_document(manifest: Manifest) -> dict[str, Any]:
+    """The manifest as its file has it: deterministic, but for what is under `observed`."""
+    return split(msgspec.to_builtins(manifest))
+
+
 def encode_manifest(manifest: Manifest) -> bytes:
     """The manifest's one form: keys sorted, indented, a final newline."""
-    return msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2) + b"\n"
+    content = msgspec.json.encode(manifest_document(manifest), order="sorted")
+    return msgspec.json.format(content, indent=2) + b"\n"
 
 
 def commit_manifest(warehouse: Path, manifest: Manifest) -> Path:
@@ -195,9 +203,11 @@ def commit_manifest(warehouse: Path, manifest: Manifest) -> Path:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """One run's manifest; raises ManifestUnreadable if it is not one."""
+    """One run's manifest; raises ManifestUnreadable if it is not one, or one of another schema version."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+        content = path.read_bytes()
+        check_version(content, SCHEMA_VERSION)
+        return msgspec.convert(merge(msgspec.json.decode(content, type=dict[str, Any])), type=Manifest)
     except (OSError, msgspec.MsgspecError) as error:
         raise ManifestUnreadable(path=str(path), detail=str(error)) from error
 
@@ -208,7 +218,7 @@ def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Mani
     Raises:
         ManifestUnreadable: one of them cannot be read.
     """
-    for path in _manifests(warehouse) if (warehouse / "runs").is_dir() else ():
+    for path in manifest_paths(warehouse):
         try:
             yield read_manifest(path)
         except ManifestUnreadable:
@@ -218,14 +228,21 @@ def read_manifests(warehouse: Path, *, pass_over: bool = False) -> Iterator[Mani
 
 def last_manifest(warehouse: Path) -> Manifest | None:
     """The manifest of the newest run that came to an end, good or bad; None if there is none."""
+    paths = manifest_paths(warehouse)
+    return read_manifest(paths[-1]) if paths else None
+
+
+def manifest_paths(warehouse: Path) -> list[Path]:
+    """The manifests of a warehouse, each in a folder that has its run's id, oldest first: ids sort by time.
+
+    Raises:
+        ManifestUnreadable: there are runs, and their folder cannot be read.
+    """
+    folder = warehouse / "runs"
     try:
-        newest = next(reversed(_manifests(warehouse)), None)
-    except OSError:
-        return None
-    return read_manifest(newest) if newest else None
-
-
-def _manifests(warehouse: Path) -> list[Path]:
-    """The manifests of a warehouse, oldest first: ids of runs sort by time."""
-    runs = sorted((warehouse / "runs").iterdir())
-    return [path for run in runs if (path := run / "manifest.json").is_file()]
+        runs = sorted(folder.iterdir())
+        return [path for run in runs if (path := run / "manifest.json").is_file()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:  # whoever asks what runs need must not hear that there are none
+        raise ManifestUnreadable(path=str(folder), detail=error.strerror or str(error)) from error

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater.artifacts.records import write_whole
+from headwater.artifacts.records import check_version, write_whole
 from headwater.errors import ManifestUnreadable
 from headwater.plan import PlanBundle  # noqa: TC001  msgspec reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+_SCHEMA_VERSION = 1
 
 
 class PlannedSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,7 +38,7 @@ class PlannedSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class PlansRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every view of a run as it was planned, and every source as it was declared, sorted by name."""
 
-    schema_version: int = 1
+    schema_version: int = _SCHEMA_VERSION
     plans: tuple[PlanBundle, ...]
     sources: tuple[PlannedSource, ...] = ()
 
@@ -61,7 +63,7 @@ def read_plans(warehouse: Path, run_id: str) -> dict[str, PlanBundle]:
     """A run's plans by view; none if it was recorded before plans were.
 
     Raises:
-        ManifestUnreadable: the file is there, and is not one.
+        ManifestUnreadable: the file is there, and is not one, or one of another schema version.
     """
     return {each.view: each for each in read_schedule(warehouse, run_id).plans}
 
@@ -70,11 +72,13 @@ def read_schedule(warehouse: Path, run_id: str) -> PlansRecord:
     """A run's plans and sources; none if it was recorded before plans were.
 
     Raises:
-        ManifestUnreadable: the file is there, and is not one.
+        ManifestUnreadable: the file is there, and is not one, or one of another schema version.
     """
     path = _path(warehouse, run_id)
     try:
-        return msgspec.json.decode(path.read_bytes(), type=PlansRecord)
+        content = path.read_bytes()
+        check_version(content, _SCHEMA_VERSION)
+        return msgspec.json.decode(content, type=PlansRecord)
     except FileNotFoundError:
         return PlansRecord(plans=())
     except (OSError, msgspec.MsgspecError) as error:

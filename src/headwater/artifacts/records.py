@@ -216,6 +216,21 @@ def decode_record(kind: type[R], content: bytes, form: Form = "json") -> R:
         raise RecordUnreadable(kind=kind.__name__, form=form, detail=str(error)) from error
 
 
+class _Versioned(msgspec.Struct, frozen=True):
+    """Of any file with a schema version, that alone."""
+
+    schema_version: int | None = None
+
+
+def check_version(content: bytes, expected: int) -> None:
+    """Raises msgspec.ValidationError for the bytes of a file in another form than the `expected` one."""
+    found = msgspec.json.decode(content, type=_Versioned).schema_version
+    if found != expected:
+        has = "it has no schema version" if found is None else f"it has schema version {found}"
+        detail = f"{has}, and this Headwater reads version {expected}"
+        raise msgspec.ValidationError(detail)
+
+
 def write_whole(path: Path, content: bytes, owner: Path) -> Path:
     """Writes a file in one step: it is there whole, or not at all. Gives its path back.
 

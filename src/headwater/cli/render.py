@@ -20,7 +20,6 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from headwater.artifacts import SCHEMA_VERSION
 from headwater.errors import HeadwaterError, PinsAtRisk
 from headwater.origin import Origin
 from headwater.run import Listener, Progress, ignore_progress
@@ -30,13 +29,14 @@ if TYPE_CHECKING:
     from headwater.run import Capability, RunOutcome
     from headwater.runtime import DependencyManifest
 
+DOCUMENT_VERSION = 1
 _NO_EDGE = 100_000
 _ACTION_STYLES = {"built": "green", "skipped": "dim", "failed": "red"}
 
 
 def write_json(document: dict[str, Any]) -> None:
     """Prints one JSON document, with the version of its form, and nothing else."""
-    content = msgspec.json.encode({"schema_version": SCHEMA_VERSION, **document})
+    content = msgspec.json.encode({"schema_version": DOCUMENT_VERSION, **document})
     sys.stdout.write(msgspec.json.format(content, indent=2).decode() + "\n")
 
 

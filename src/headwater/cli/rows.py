@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from headwater.artifacts import SCHEMA_VERSION
-from headwater.cli.render import error_document, print_grid, printable
+from headwater.cli.render import DOCUMENT_VERSION, error_document, print_grid, printable
 from headwater.errors import HeadwaterError, NoSuchForm
 from headwater.run import QueryResult
 
@@ -69,7 +68,7 @@ def write_json_rows(result: QueryResult) -> HeadwaterError | None:
     converts = _converts(result.schema)
     batches = _begun(result)
     columns = [{"name": column.name, "type": column.type} for column in result.columns]
-    head = _json({"schema_version": SCHEMA_VERSION, "columns": columns})
+    head = _json({"schema_version": DOCUMENT_VERSION, "columns": columns})
     sys.stdout.write(f'{head[:-1]},"rows":[')
     separator, end = "\n", "}"
     failure = None

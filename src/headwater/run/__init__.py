@@ -7,6 +7,7 @@ RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and wha
 ProjectPlan, PlannedView        what a build would do, and why
 Explanation                     how Spark would run a view
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
+RunSummary                      a run on record, in short; seconds_of, is_not_reached: told from a whole one
 
 One Delta table, of a project or of none:
 locate_table, is_table_path     what a path or a name means: LocatedTable
@@ -24,6 +25,7 @@ holds_on                        what recorded runs need of it
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
 from headwater.run.explaining import Explanation
+from headwater.run.history import RunSummary, is_not_reached, seconds_of
 from headwater.run.holds import holds_on
 from headwater.run.maintaining import Due, Maintained, MaintainRequest, maintain, maintain_request
 from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progress
@@ -80,6 +82,7 @@ __all__ = [
     "Restore",
     "ResultColumn",
     "RunOutcome",
+    "RunSummary",
     "TableDescription",
     "TableRequest",
     "UpkeepDone",
@@ -90,6 +93,7 @@ __all__ = [
     "describe_table",
     "holds_on",
     "ignore_progress",
+    "is_not_reached",
     "is_table_path",
     "keep_table",
     "locate_table",
@@ -98,5 +102,6 @@ __all__ = [
     "preview_files",
     "probe_capabilities",
     "read_commits",
+    "seconds_of",
     "verify_table",
 ]

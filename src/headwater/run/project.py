@@ -22,6 +22,7 @@ from headwater.errors import UnknownProfile
 from headwater.pipeline import ProjectConfig, read_project
 from headwater.run.engine import execute
 from headwater.run.explaining import Explanation, explain_view
+from headwater.run.history import RunSummary, find_run, recent_runs
 from headwater.run.outcome import Listener, RunOutcome, ignore_progress
 from headwater.run.planning import ProjectPlan, plan_project
 from headwater.run.query import QueryRequest, QueryResult, open_query
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from headwater.artifacts import Manifest
     from headwater.plan import Edge
 
 
@@ -131,6 +133,24 @@ class Project:
             NothingToRead: it is to be run, and a table that it reads is not there as it should be.
         """
         return explain_view(self._request(), self._clock, listen, view, analyze=analyze)
+
+    def runs(self, limit: int | None = None) -> tuple[RunSummary, ...]:
+        """The runs on record, newest first, `limit` of them at the most; starts no Spark.
+
+        Raises:
+            ManifestUnreadable: the folder of the runs cannot be read. A run that cannot be is listed as such.
+        """
+        return recent_runs(self.warehouse.root, limit)
+
+    def run(self, run_id: str) -> Manifest:
+        """What one run did: by its id, the beginning of it, or `last`; starts no Spark.
+
+        Raises:
+            RunNotFound: there is no such run.
+            RunAmbiguous: there are several.
+            ManifestUnreadable: its record cannot be read.
+        """
+        return find_run(self.warehouse.root, run_id)
 
     def _request(self, *, full: bool = False, resume: bool = False, only: tuple[str, ...] = ()) -> RunRequest:
         return RunRequest(
