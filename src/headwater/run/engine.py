@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from headwater.artifacts import commit_manifest, commit_plans
 from headwater.names import SnapshotKey
+from headwater.run.ledger import record_run
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.recording import manifest_of
@@ -120,8 +121,10 @@ def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Man
         schemas=run.schemas,
         error=made.error,
     )
-    commit_plans(run.request.warehouse.root, run.run_id, {**compiled.bundles, **made.bundles}.values())
+    bundles = {**compiled.bundles, **made.bundles}.values()
+    commit_plans(run.request.warehouse.root, run.run_id, bundles)
     commit_manifest(run.request.warehouse.root, manifest)
+    record_run(run.engine.get(), run.request.warehouse, manifest, bundles)
     return manifest
 
 
