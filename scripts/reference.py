@@ -50,18 +50,18 @@ LEDGER_HEADER = """\
 
 <!-- Written by scripts/reference.py from src/headwater/artifacts/ledger_names.py; change it there. -->
 
-Everything that a run knows is appended to one Delta table, `.headwater/ledger/events`, in one commit, at the end of
-the run, whether it went well or not. `headwater query` and `Project.query` read it under the names below, which need
-no registration; a query sees the ledger at the version that is the newest when it opens, whatever the last run did to
-its tables. A run that found nothing to do writes nothing, so it is not there. What `hw_functions` has is no
-record of runs: it is the [catalogue of functions](functions.md) itself.
+Everything that a run knows is appended to one Delta table, `.headwater/ledger/events`, in one commit, at the
+end of the run, whether it went well or not. `headwater query` and `Project.query` read it under the names
+below, which need no registration; a query sees the ledger at the version that is the newest when it opens,
+whatever the last run did to its tables. A run that found nothing to do writes nothing, so it is not there.
+What `hw_functions` has is no record of runs: it is the [catalogue of functions](functions.md) itself.
 
-The same facts are in the run's manifest, a file, for those who have no Spark. Secrets are struck out in both. Sample
-rows of `hw_violations` are data: whoever may read the ledger sees them.
+The same facts are in the run's manifest, a file, for those who have no Spark. Secrets are struck out in both.
+Sample rows of `hw_violations` are data: whoever may read the ledger sees them.
 
-A column of type STRING (JSON) holds what is nested: `get_json_object(versions, '$.spark')`, or `from_json`. Columns
-may be added; in rows of before they are null. A run adds about twenty kilobytes: if there are thousands, let
-`headwater table optimize .headwater/ledger/events` bring them together.
+A column of type STRING (JSON) holds what is nested: `get_json_object(versions, '$.spark')`, or `from_json`.
+Columns may be added; in rows of before they are null. A run of ten views adds about twenty kilobytes; if
+there are thousands of runs, let `headwater table optimize .headwater/ledger/events` bring them together.
 
 ## Useful queries
 
@@ -83,7 +83,8 @@ What depends on a column, and how, by the last run that planned it?
 
 ```sql
 SELECT DISTINCT to_dataset, to_column, kind FROM hw_lineage
-WHERE run_id = (SELECT max(run_id) FROM hw_runs) AND from_dataset = 'order_facts' AND from_column = 'amount_eur'
+WHERE run_id = (SELECT max(run_id) FROM hw_runs)
+  AND from_dataset = 'order_facts' AND from_column = 'amount_eur'
 ORDER BY to_dataset, to_column, kind
 ```
 
@@ -114,13 +115,15 @@ FROM hw_materializations ORDER BY dataset, version
 Which settings differ between runs?
 
 ```sql
-SELECT scope, key, collect_set(value) AS seen FROM hw_settings GROUP BY scope, key HAVING count(DISTINCT value) > 1
+SELECT scope, key, collect_set(value) AS seen FROM hw_settings
+GROUP BY scope, key HAVING count(DISTINCT value) > 1
 ```
 
 Where do writers wait for each other?
 
 ```sql
-SELECT dataset, conflict, count(*) AS times, sum(waited_seconds) AS waited FROM hw_retries GROUP BY dataset, conflict
+SELECT dataset, conflict, count(*) AS times, sum(waited_seconds) AS waited
+FROM hw_retries GROUP BY dataset, conflict
 ```
 
 What did upkeep save, and who asked for it?
@@ -198,9 +201,9 @@ def ledger_page() -> str:
     stored = "\n".join(f"| `{name}` | {kind} |" for name, kind in LEDGER_COLUMNS.items())
     behind = (
         "## The table behind the names\n\n"
-        "One row per fact. `kind` tells which name it belongs to, `name` what it is about (the second thing that\n"
-        "each name is found by, above), `number` keeps the order, `at` is when the run began, and `details` has\n"
-        "the rest as JSON.\n\n"
+        "One row per fact. `kind` tells which name it belongs to, `name` what it is about (the second column\n"
+        "that rows are found by, above), `number` keeps the order, `at` is when the run began, and `details`\n"
+        "has the rest as JSON.\n\n"
         f"| column | type |\n|---|---|\n{stored}\n"
     )
     return "\n".join([LEDGER_HEADER, "## Names\n", *map(_ledger_name, LEDGER_NAMES), behind])

@@ -17,7 +17,7 @@ import headwater
 from headwater.artifacts import LEDGER_NAMES, last_manifest, ledger_columns, ledger_rows, read_plans
 from headwater.delta import note_of, read_head, read_history
 from headwater.errors import LogUnreadable, ManifestUnreadable, NotBuilt
-from headwater.run import Optimize, UpkeepRequest, keep_table, locate_table
+from headwater.run import Optimize, Properties, UpkeepRequest, keep_table, locate_table
 from headwater.run.ledger import append_ledger, record_run
 from headwater.run.warehouse import Warehouse
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "ledger.md"
+BRIEF = Properties(wanted=(("delta.deletedFileRetentionDuration", "interval 0 hours"),))
 SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
-SECRET = """
+PROFILE_SAFE = """
 [profiles.safe]
 master = "local[2]"
 driver_memory = "2g"
@@ -136,7 +137,7 @@ def test_a_run_that_found_nothing_to_do_adds_nothing(kept_folder: Path) -> None:
 
 
 def test_the_ledger_can_be_read_where_the_last_manifest_cannot(kept_folder: Path) -> None:
-    last = sorted((kept_folder / ".headwater" / "runs").iterdir())[-1]
+    last = max((kept_folder / ".headwater" / "runs").iterdir())
     (last / "manifest.json").write_text("no")
     assert ask(kept_folder, "SELECT count(*) AS n FROM hw_runs") == [{"n": 2}]
     with pytest.raises(ManifestUnreadable):
@@ -211,7 +212,7 @@ def test_rows_lie_in_one_small_file_that_knows_its_run(kept_folder: Path, sessio
 
 def test_a_ledger_that_cannot_be_written_is_an_error(kept_folder: Path, session: RunSession) -> None:
     log = kept_folder / ".headwater" / "ledger" / "events" / "_delta_log"
-    sorted(log.glob("*.json"))[-1].write_text("no commit")
+    max(log.glob("*.json")).write_text("no commit")
     with pytest.raises(LogUnreadable):
         append_ledger(
             session,
@@ -239,7 +240,7 @@ def test_a_run_that_failed_is_there_with_the_rows_that_it_refused(project_folder
 
 def test_nothing_secret_is_in_the_ledger(project_folder: Any, session: RunSession) -> None:
     folder = project_folder(v_py=BROKEN.replace("-1", "1"))
-    (folder / "headwater.toml").write_text(f'[project]\nname = "small"\n{SECRET}')
+    (folder / "headwater.toml").write_text(f'[project]\nname = "small"\n{PROFILE_SAFE}')
     outcome = headwater.open(folder, profile="safe").build()
     assert outcome.status == "done", outcome.error
     events = session.spark.read.format("delta").load(str(folder / ".headwater" / "ledger" / "events"))
@@ -254,26 +255,35 @@ def test_upkeep_of_a_stored_table_is_there_too(kept_folder: Path) -> None:
     project = headwater.open(kept_folder, profile="local")
     located = locate_table("totals", project)
     request = UpkeepRequest(table=located, profile=project.profile, project=project, reason="a test")
-    done = keep_table(request, Optimize())
-    (row,) = ask(kept_folder, "SELECT * FROM hw_maintenance") or [{}]
-    if done.record is None:  # nothing to optimise is nothing to tell
-        assert row == {}
-    else:
-        assert (row["upkeep_id"], row["dataset"], row["operation"]) == (
-            done.note.upkeep_id,
-            "totals",
-            "optimize",
-        )
-        assert (row["status"], row["reason"]) == ("done", "a test")
+    done = keep_table(request, BRIEF)
+    (row,) = ask(kept_folder, "SELECT * FROM hw_maintenance")
+    assert (row["upkeep_id"], row["dataset"], row["operation"]) == (
+        done.note.upkeep_id,
+        "totals",
+        "properties",
+    )
+    assert (row["status"], row["reason"], row["error"]) == ("done", "a test", None)
+    assert row["version_after"] == row["version_before"] + 1 == done.receipt.after.version
+    assert json.loads(row["options"]) == {"wanted": dict(BRIEF.wanted)}
+    assert keep_table(request, Optimize()).record is None
+    assert len(ask(kept_folder, "SELECT * FROM hw_maintenance")) == 1
+
+
+def test_upkeep_of_a_table_outside_a_warehouse_is_not_looked_for(kept_folder: Path) -> None:
+    before = read_head(ledger_uri(kept_folder))
+    project = headwater.open(kept_folder, profile="local")
+    located = locate_table(str(kept_folder / "lake" / "events"), project)
+    keep_table(UpkeepRequest(table=located, profile=project.profile, project=project), BRIEF)
+    assert read_head(ledger_uri(kept_folder)) == before
 
 
 def test_upkeep_goes_on_if_the_ledger_does_not_take_it(kept_folder: Path) -> None:
     log = kept_folder / ".headwater" / "ledger" / "events" / "_delta_log"
-    sorted(log.glob("*.json"))[-1].write_text("no commit")
+    max(log.glob("*.json")).write_text("no commit")
     project = headwater.open(kept_folder, profile="local")
     request = UpkeepRequest(table=locate_table("totals", project), profile=project.profile, project=project)
     heard: list[Progress] = []
-    assert keep_table(request, Optimize(), heard.append).receipt is not None
+    assert keep_table(request, BRIEF, heard.append).record is not None
     assert [each.message for each in heard if "the ledger could not take" in each.message]
 
 
@@ -292,8 +302,8 @@ def test_the_page_is_what_its_script_writes() -> None:
 def test_the_queries_on_the_page_give_what_they_promise(example: Path) -> None:
     project = headwater.open(example, settings=SETTINGS)
     assert project.build().status == "done"
-    rates = example / "views" / "facts.py"
-    rates.write_text(rates.read_text().replace('"status") == "paid"', '"status") != "open"'))
+    facts = example / "views" / "facts.py"
+    facts.write_text(facts.read_text().replace('"status") == "paid"', '"status") != "open"'))
     assert project.build().status == "done"
     queries = re.findall(r"```sql\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert len(queries) == 9
