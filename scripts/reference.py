@@ -201,9 +201,9 @@ def ledger_page() -> str:
     stored = "\n".join(f"| `{name}` | {kind} |" for name, kind in LEDGER_COLUMNS.items())
     behind = (
         "## The table behind the names\n\n"
-        "One row per fact. `kind` tells which name it belongs to, `name` what it is about (the second column\n"
-        "that rows are found by, above), `number` keeps the order, `at` is when the run began, and `details`\n"
-        "has the rest as JSON.\n\n"
+        "One row per fact. `kind` tells which name it belongs to, `name` what it is about (the second\n"
+        "column that rows are found by, above), `number` keeps the order, `at` is when the run began, and\n"
+        "`details` has the rest as JSON.\n\n"
         f"| column | type |\n|---|---|\n{stored}\n"
     )
     return "\n".join([LEDGER_HEADER, "## Names\n", *map(_ledger_name, LEDGER_NAMES), behind])

@@ -1,4 +1,7 @@
-"""The ledger of projects that were really built: every name, every run once, and nothing secret."""
+"""The ledger of projects that were really built: every name, and every run once.
+
+That no secret is in it is seen where an application has one: tests/cli/test_build.py.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +33,6 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "ledger.md"
 BRIEF = Properties(wanted=(("delta.deletedFileRetentionDuration", "interval 0 hours"),))
 SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
-PROFILE_SAFE = """
-[profiles.safe]
-master = "local[2]"
-driver_memory = "2g"
-
-[profiles.safe.storage.options]
-"fs.s3a.secret.key" = "hunter2"
-"""
 BROKEN = """
 import headwater
 
@@ -223,7 +218,7 @@ def test_a_ledger_that_cannot_be_written_is_an_error(kept_folder: Path, session:
         )
 
 
-# --- failures, secrets, upkeep -------------------------------------------------------------------------
+# --- failures and upkeep --------------------------------------------------------------------------------
 
 
 def test_a_run_that_failed_is_there_with_the_rows_that_it_refused(project_folder: Any) -> None:
@@ -236,19 +231,6 @@ def test_a_run_that_failed_is_there_with_the_rows_that_it_refused(project_folder
         {"dataset": "kept", "constraint_name": "positive", "count": 1, "sample": ['{"id":1,"n":-1}']}
     ]
     assert [row["action"] for row in ask(folder, "SELECT action FROM hw_tasks")] == ["failed"]
-
-
-def test_nothing_secret_is_in_the_ledger(project_folder: Any, session: RunSession) -> None:
-    folder = project_folder(v_py=BROKEN.replace("-1", "1"))
-    (folder / "headwater.toml").write_text(f'[project]\nname = "small"\n{PROFILE_SAFE}')
-    outcome = headwater.open(folder, profile="safe").build()
-    assert outcome.status == "done", outcome.error
-    events = session.spark.read.format("delta").load(str(folder / ".headwater" / "ledger" / "events"))
-    texts = [str(row) for row in events.collect()]
-    assert texts
-    assert [text for text in texts if "hunter2" in text] == []
-    found = ask(folder, "SELECT scope, value FROM hw_settings WHERE key LIKE '%secret%'")
-    assert found == [{"scope": "storage", "value": "*********"}]
 
 
 def test_upkeep_of_a_stored_table_is_there_too(kept_folder: Path) -> None:
