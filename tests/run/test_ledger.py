@@ -208,14 +208,13 @@ def test_rows_lie_in_one_small_file_that_knows_its_run(kept_folder: Path, sessio
 def test_a_ledger_that_cannot_be_written_is_an_error(kept_folder: Path, session: RunSession) -> None:
     log = kept_folder / ".headwater" / "ledger" / "events" / "_delta_log"
     max(log.glob("*.json")).write_text("no commit")
+    warehouse = Warehouse(kept_folder / ".headwater")
+    manifest = last_manifest(warehouse.root)
+    assert manifest is not None
     with pytest.raises(LogUnreadable):
-        append_ledger(
-            session,
-            Warehouse(kept_folder / ".headwater"),
-            rows_of(kept_folder),
-            run_id="x",
-            pipeline="small",
-        )
+        record_run(session, warehouse, manifest, [])
+    failed = msgspec.structs.replace(manifest, status="failed")
+    assert record_run(session, warehouse, failed, []) is None  # its own error is the one to tell
 
 
 # --- failures and upkeep --------------------------------------------------------------------------------

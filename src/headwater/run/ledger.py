@@ -96,9 +96,20 @@ def record_run(
     bundles: Iterable[PlanBundle],
     more: Iterable[LedgerEntry] = (),
 ) -> Receipt | None:
-    """Adds everything that a run knows to the ledger; None if it is there already."""
+    """Adds everything that a run knows to the ledger; None if it is there already.
+
+    Raises:
+        HeadwaterError: as `append_ledger`. Not for a run that failed: its own error is the one to tell, and
+            what ended it, such as a full disk, often stands in the ledger's way too.
+    """
     rows = ledger_rows(manifest, bundles, more)
-    return append_ledger(session, warehouse, rows, run_id=manifest.run_id, pipeline=manifest.project)
+    try:
+        with engine_errors():
+            return append_ledger(session, warehouse, rows, run_id=manifest.run_id, pipeline=manifest.project)
+    except HeadwaterError:
+        if manifest.status != "failed":
+            raise
+        return None
 
 
 def record_upkeep(session: RunSession, uri: str, record: UpkeepRecord, listen: Listener) -> Receipt | None:
