@@ -1,4 +1,4 @@
-"""Writes docs/reference/errors.md from the error classes, and functions.md from the catalogue.
+"""Writes docs/reference: errors.md from the error classes, functions.md from the catalogue, and ledger.md.
 
     .venv/bin/python scripts/reference.py
 
@@ -7,10 +7,12 @@ Tests compare the pages with what this script would write.
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 from headwater import errors
+from headwater.artifacts import LEDGER_COLUMNS, LEDGER_NAMES, LedgerEntry, ledger_columns
 from headwater.errors import HeadwaterError
 from headwater.functions import FAMILIES, FunctionRow, function_rows
 
@@ -41,6 +43,95 @@ in SQL. What holds for all of them: [the chapter about functions](../concepts/09
 In a signature, brackets hold what may be left out, dots what may be repeated, T, K and V stand for any type,
 and SPAN for STRUCT<bstart: BIGINT, bend: BIGINT, unit: STRING>. Each example is a query with its one value;
 a test runs them all.
+"""
+
+LEDGER_HEADER = """\
+# The ledger
+
+<!-- Written by scripts/reference.py from src/headwater/artifacts/ledger_names.py; change it there. -->
+
+Everything that a run knows is appended to one Delta table, `.headwater/ledger/events`, in one commit, at the
+end of the run, whether it went well or not. `headwater query` and `Project.query` read it under the names
+below, which need no registration; a query sees the ledger at the version that is the newest when it opens,
+whatever the last run did to its tables. A run that found nothing to do writes nothing, so it is not there.
+What `hw_functions` has is no record of runs: it is the [catalogue of functions](functions.md) itself.
+
+The same facts are in the run's manifest, a file, for those who have no Spark. Secrets are struck out in both.
+Sample rows of `hw_violations` are data: whoever may read the ledger sees them.
+
+A column of type STRING (JSON) holds what is nested: `get_json_object(versions, '$.spark')`, or `from_json`.
+Columns may be added; in rows of before they are null. A run of ten views adds about twenty kilobytes; if
+there are thousands of runs, let `headwater table optimize .headwater/ledger/events` bring them together.
+
+## Useful queries
+
+Each is run by a test, over the example in `examples/orders`.
+
+How did the last runs go?
+
+```sql
+SELECT run_id, status, seconds, error FROM hw_runs ORDER BY run_id DESC LIMIT 10
+```
+
+Why was a table made again, or not?
+
+```sql
+SELECT run_id, action, reason, rows, version FROM hw_tasks WHERE view_name = 'order_facts' ORDER BY run_id
+```
+
+What depends on a column, and how, by the last run that planned it?
+
+```sql
+SELECT DISTINCT to_dataset, to_column, kind FROM hw_lineage
+WHERE run_id = (SELECT max(run_id) FROM hw_runs)
+  AND from_dataset = 'order_facts' AND from_column = 'amount_eur'
+ORDER BY to_dataset, to_column, kind
+```
+
+When did a view's plan change, and which part of it: code, functions, settings, policies or inputs?
+
+```sql
+SELECT * FROM (
+  SELECT view_name, run_id, fingerprint_parts,
+         lag(fingerprint_parts) OVER (PARTITION BY view_name ORDER BY run_id) AS parts_before
+  FROM hw_plans)
+WHERE fingerprint_parts <> parts_before
+```
+
+Which runs have read a version of a source that turned out to be wrong?
+
+```sql
+SELECT run_id, version, timestamp FROM hw_snapshots
+WHERE role = 'input' AND dataset = 'orders' AND version = 0 ORDER BY run_id
+```
+
+Which run made each version of a table, and what did its protocol ask for then?
+
+```sql
+SELECT DISTINCT dataset, version, operation, made_by, min_writer_version, writer_features
+FROM hw_materializations ORDER BY dataset, version
+```
+
+Which settings differ between runs?
+
+```sql
+SELECT scope, key, collect_set(value) AS seen FROM hw_settings
+GROUP BY scope, key HAVING count(DISTINCT value) > 1
+```
+
+Where do writers wait for each other?
+
+```sql
+SELECT dataset, conflict, count(*) AS times, sum(waited_seconds) AS waited
+FROM hw_retries GROUP BY dataset, conflict
+```
+
+What did upkeep save, and who asked for it?
+
+```sql
+SELECT started_at, dataset, operation, asked_by, reason, bytes_before - bytes_after AS saved
+FROM hw_maintenance ORDER BY started_at
+```
 """
 
 
@@ -105,10 +196,35 @@ def _function(row: FunctionRow) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def ledger_page() -> str:
+    """The whole page: what the ledger is, useful queries, each name with its columns, the table behind."""
+    stored = "\n".join(f"| `{name}` | {kind} |" for name, kind in LEDGER_COLUMNS.items())
+    behind = (
+        "## The table behind the names\n\n"
+        "One row per fact. `kind` tells which name it belongs to, `name` what it is about (the second\n"
+        "column that rows are found by, above), `number` keeps the order, `at` is when the run began, and\n"
+        "`details` has the rest as JSON.\n\n"
+        f"| column | type |\n|---|---|\n{stored}\n"
+    )
+    return "\n".join([LEDGER_HEADER, "## Names\n", *map(_ledger_name, LEDGER_NAMES), behind])
+
+
+def _ledger_name(entry: type[LedgerEntry]) -> str:
+    nested = {each for each, kind in entry.__annotations__.items() if kind == "Json"}
+    rows = "\n".join(
+        f"| `{name}` | {kind}{' (JSON)' if name in nested else ''} |"
+        for name, kind in ledger_columns(entry).items()
+    )
+    doc = inspect.getdoc(entry) or ""
+    found = f"Rows are found by `{entry.id_column}` and `{entry.named_by}`; their kind is `{entry.event}`."
+    return f"### {entry.sql_name}\n\n{doc}\n\n{found}\n\n| column | type |\n|---|---|\n{rows}\n"
+
+
 def main() -> None:
     """Writes the pages."""
     PAGES.mkdir(parents=True, exist_ok=True)
-    for name, text in (("errors.md", errors_page()), ("functions.md", functions_page())):
+    pages = {"errors.md": errors_page(), "functions.md": functions_page(), "ledger.md": ledger_page()}
+    for name, text in pages.items():
         (PAGES / name).write_text(text, "utf-8")
         print(f"wrote {(PAGES / name).relative_to(ROOT)}")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import headwater as library
@@ -79,6 +80,10 @@ def test_a_record_has_no_secret_and_no_place_on_this_machine(built_example: Buil
         "spark.hadoop.fs.s3a.endpoint": "here",
         "spark.hadoop.fs.s3a.secret.key": "*********",
     }
+    rows = pq.read_table(str(folder / ".headwater" / "ledger" / "events")).to_pylist()
+    assert [row for row in rows if "hunter2" in str(row) or str(folder) in str(row)] == []
+    settings = {row["name"]: json.loads(row["details"])["value"] for row in rows if row["kind"] == "setting"}
+    assert settings["spark.hadoop.fs.s3a.secret.key"] == "*********"
     identity = identity_of(library.open(folder, profile="kept").profile)
     manifest = read_manifest(path)
     assert (manifest.runtime_digest, manifest.results_digest) == (identity.digest, identity.results_digest)

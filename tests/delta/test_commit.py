@@ -118,6 +118,23 @@ def test_the_same_mutation_lands_once(table: Table) -> None:
     assert table.rows() == [(0,), (1,), (2,)]
 
 
+def test_a_blind_append_lands_once_without_a_number_and_without_a_digest(table: Table) -> None:
+    rows = table.session.spark.range(3)
+    mutation = table.meant(Append, blind=True)
+    first = commit_mutation(table.session, mutation, rows)
+    assert (first.outcome, first.version, first.rows, first.content) == ("committed", 0, 3, None)
+    assert not (table.path / "_headwater").exists()
+    again = commit_mutation(table.session, mutation, rows)
+    assert (again.outcome, again.pin, again.content) == ("already_committed", first.pin, None)
+    stale = commit_mutation(table.session, table.meant(Append, blind=True, base_version=-1), rows)
+    assert (stale.outcome, stale.version) == ("committed", 1)
+    log = sorted((table.path / "_delta_log").glob("*.json"))
+    assert [b'"txn":' in path.read_bytes() for path in log] == [False, False]
+    assert [note_of(each.user_metadata) is not None for each in read_history(table.uri)] == [True, True]
+    watched = table.change(Append, rows, blind=True, policy=write_policy(constraints={"early": "id < 3"}))
+    assert (watched.constraints[0].name, watched.content) == ("early", None)
+
+
 def test_a_table_may_go_there_and_back_again(table: Table) -> None:
     receipts = [table.change(Overwrite, table.session.spark.range(count)) for count in (2, 5, 2)]
     assert [each.version for each in receipts] == [0, 1, 2]

@@ -54,6 +54,7 @@ BASE: dict[str, Any] = {"uri": "file:///t", "base_version": 0, "note": NOTE}
     "make",
     [
         lambda: Append(**BASE, schema_mode="overwrite"),
+        lambda: Append(**BASE, blind=True, exact=True),
         lambda: ReplaceWhere(**BASE, where=" "),
         lambda: ReplaceWhere(**BASE, where="a = 1", schema_mode="overwrite"),
         lambda: Merge(**BASE, on=""),

@@ -216,7 +216,7 @@ def test_an_unknown_name_comes_with_a_near_one_and_all_others(built: Path) -> No
     with pytest.raises(UnknownDataset) as caught:
         ask(built, "SELECT * FROM totls")
     assert caught.value.next_step.startswith(
-        "Did you mean 'totals'? Known names: glad, hw_functions, moods, people, "
+        "Did you mean 'totals'? Known names: glad, hw_cache, hw_capabilities, hw_functions, hw_lineage, "
     )
 
 

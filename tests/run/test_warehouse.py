@@ -14,6 +14,7 @@ def test_the_folder_is_made_and_ignores_itself(tmp_path: Path) -> None:
     warehouse.prepare()
     assert (warehouse.root / ".gitignore").read_text() == "*\n"
     assert warehouse.table_path("orders") == warehouse.root / "tables" / "orders"
+    assert warehouse.ledger_path == warehouse.root / "ledger" / "events"
 
 
 @pytest.mark.parametrize("place", ["/proc/headwater", "/sys/kernel/headwater"])

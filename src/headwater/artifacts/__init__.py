@@ -1,4 +1,4 @@
-"""What happened, kept: the manifest of each run.
+"""What happened, kept: the manifest of each run, and the rows of the ledger.
 
 Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form, whose one part
                             `observed` has what depends on the moment or the machine
@@ -29,9 +29,18 @@ How they were kept in order:
 UpkeepRecord                upkeep_record, ended_record: an operation; UpkeepStatus, StateRecord, LossRecord
 commit_upkeep, read_upkeep  in the table's own folder; forget_upkeep if there was nothing to do
 
+The same as rows of the ledger:
+LedgerRow                   ledger_rows of a run, maintenance_row of an operation
+LEDGER_NAMES                every name, as the LedgerEntry that its rows are; CacheEntry is one to hand in
+LEDGER_COLUMNS              the columns of the table behind them; ledger_columns those of a name, and
+                            ledger_select how it takes them from there
+
 encode_record, decode_record    each of these as JSON or MessagePack (a Form)
 """
 
+from headwater.artifacts.ledger import LedgerRow, ledger_rows, maintenance_row
+from headwater.artifacts.ledger_names import LEDGER_NAMES, CacheEntry, LedgerEntry
+from headwater.artifacts.ledger_sql import LEDGER_COLUMNS, ledger_columns, ledger_select
 from headwater.artifacts.manifest import (
     SCHEMA_VERSION,
     Action,
@@ -103,14 +112,19 @@ from headwater.artifacts.writes import (
 )
 
 __all__ = [
+    "LEDGER_COLUMNS",
+    "LEDGER_NAMES",
     "SCHEMA_VERSION",
     "Action",
+    "CacheEntry",
     "CapabilityRecord",
     "ColumnRecord",
     "ConstraintRecord",
     "FileRecord",
     "Form",
     "HistoryRecord",
+    "LedgerEntry",
+    "LedgerRow",
     "LossRecord",
     "Manifest",
     "MeaningRecord",
@@ -147,6 +161,10 @@ __all__ = [
     "ended_record",
     "forget_upkeep",
     "last_manifest",
+    "ledger_columns",
+    "ledger_rows",
+    "ledger_select",
+    "maintenance_row",
     "manifest_document",
     "manifest_paths",
     "marked_runs",

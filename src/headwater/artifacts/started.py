@@ -24,13 +24,14 @@ _LOCK = "running"
 
 
 class RunMark:
-    """Within it a run is under way. It stays behind if the run is left by an exception."""
+    """Within it a run is under way. It stays if the run is left by an exception, or if somebody says so."""
 
     def __init__(self, warehouse: Path, manifest: Manifest) -> None:
         self._warehouse = warehouse
         self._manifest = manifest
         self._folder = warehouse / "runs" / manifest.run_id
         self._lock: IO[bytes] | None = None
+        self.is_kept = False
 
     def __enter__(self) -> Self:
         try:
@@ -47,7 +48,7 @@ class RunMark:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
+        if error is None and not self.is_kept:
             remove_mark(self._warehouse, self._manifest.run_id)
         if self._lock is not None:
             self._lock.close()

@@ -86,11 +86,11 @@ def _write(
     writer = (
         rows.write.format("delta")
         .mode("append" if isinstance(mutation, Append) else "overwrite")
-        .option("txnAppId", application_of(note))
-        .option("txnVersion", str(number))
         .option("userMetadata", note.text())
         .option("partitionOverwriteMode", "static")
     )
+    if not (isinstance(mutation, Append) and mutation.blind):
+        writer = writer.option("txnAppId", application_of(note)).option("txnVersion", str(number))
     if where is not None:
         writer = writer.option("replaceWhere", where)
     if schema_mode is not None:

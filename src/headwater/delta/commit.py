@@ -2,7 +2,8 @@
 
 Every write is a Delta transaction of the application `headwater/<pipeline>/<table>` whose number is the base
 version plus one: two of our writers on one base cannot both land. Delta says nothing when it drops the later
-one, so the commit is looked up by its mutation id afterwards; if it is not there, the race was lost.
+one, so the commit is looked up by its mutation id afterwards; if it is not there, the race was lost. Only a
+blind append has no number: it may land beside any other.
 Not here: deciding whether a write is needed.
 """
 
@@ -299,6 +300,8 @@ def _content(
     prepared: PreparedWrite | None,
 ) -> ContentDigest | None:
     """The digest of the table after a commit: observed in the write where that saw all rows that changed."""
+    if isinstance(mutation, Append) and mutation.blind:
+        return None
     known = find_content(pin)
     if known is not None:
         return known

@@ -112,12 +112,20 @@ class _TableMutation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Append(_TableMutation):
-    """Rows are added; `schema_mode`, if given, goes before that of the policy."""
+    """Rows are added; `schema_mode`, if given, goes before that of the policy.
+
+    A `blind` one adds to a collection that nobody replays, such as a ledger: appends to it do not stand in
+    each other's way, so it has no number among them, and the table's rows no digest. Both cost as much as the
+    write of a few rows. It lands once all the same: its commit is found by the mutation's id.
+    """
 
     kind: ClassVar[MutationKind] = "append"
     schema_mode: SchemaMode | None = None
+    blind: bool = False
 
     def __post_init__(self) -> None:
+        if self.blind and self.exact:
+            raise InvalidSetting(key="blind", value="given with exact", expected="one of the two")
         if self.schema_mode == "overwrite":
             raise InvalidSetting(
                 key="schema_mode", value="'overwrite' of an Append", expected="'merge', or an Overwrite"

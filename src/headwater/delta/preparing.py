@@ -137,7 +137,8 @@ def _watched(
     if rows is None or not isinstance(mutation, Append | Overwrite | ReplaceWhere):
         return rows, None
     rows = arrange(session, rows, layout)
-    if guard is None and isinstance(mutation, ReplaceWhere):
+    is_blind = isinstance(mutation, Append) and mutation.blind
+    if guard is None and (is_blind or isinstance(mutation, ReplaceWhere)):
         return rows, None
     # Right under the write: a sort looks at its rows twice.
     observed = ObservedContent(session, rows, guard)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from headwater.artifacts import RunMark, commit_manifest, commit_plans, remove_mark
+from headwater.artifacts import RunMark, commit_manifest, commit_plans
 from headwater.names import SnapshotKey
 from headwater.run.facts import Facts, capabilities_shown, last_commits
 from headwater.run.healing import STOPPED, record_stopped
+from headwater.run.ledger import LEDGER, append_runs
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.recording import manifest_of
@@ -75,13 +76,14 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         nothing = Made()
         with RunMark(
             request.warehouse.root, replace(_manifest(run, pipeline, compiled, nothing), **_STOPPED)
-        ):
+        ) as mark:
             commit_plans(request.warehouse.root, run.run_id, compiled.bundles.values())
             made = _make(run, pipeline, compiled, bundling, only)
             manifest = _record(run, pipeline, compiled, made)
-        for each in stopped:
-            remove_mark(request.warehouse.root, each.run_id)
-        outcome = _outcome(run, pipeline, manifest, made.errors, clock.monotonic() - start)
+            failed = append_runs(engine.get(), request.warehouse, (*stopped, manifest))
+            mark.is_kept = failed is not None
+        errors = made.errors or ({LEDGER: failed} if failed else {})
+        outcome = _outcome(run, pipeline, manifest, errors, clock.monotonic() - start)
         return dataclasses.replace(outcome, warnings=_warnings(compiled))
 
 
@@ -183,6 +185,8 @@ def _outcome(
 ) -> RunOutcome:
     """What comes back; the manifest of an earlier run means that nothing has changed since."""
     tables, status = manifest.tables, manifest.status
+    if errors:
+        status = "failed"
     if manifest.run_id != run.run_id:
         words = "nothing changed since the last run"
         tables = tuple(replace(table, action="skipped", reason=words) for table in tables)

@@ -22,6 +22,7 @@ from headwater.run.changes import current_identities, reason_to_build
 from headwater.run.healing import STOPPED
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
+from headwater.run.scanning import scan_units
 from headwater.run.scheduled import ScheduledView
 from headwater.run.scheduling import run_tasks
 from headwater.run.tasks import run_task, write_table
@@ -110,6 +111,9 @@ def make_tables(request: MakingRequest) -> Made:
     made.registrations = dict(request.context.registrations)
     made.receipts = list(request.context.receipts)
     made.operators = dict(request.context.operators)
+    for name, scans in request.context.scans.items():
+        units = scan_units(request.compiled.bundles, name, scans)
+        made.bundles[name] = replace(made.bundles[name], scans=units)
     checks = request.context.checks
     made.rows_checked = {checks.pins[name][0].name: count for name, count in checks.checked.items()}
     return made

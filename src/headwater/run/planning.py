@@ -26,7 +26,6 @@ from headwater.plan import (
     TaskGraph,
     changes_between,
     order_of,
-    scan_unit_key,
     task_graph,
     top_column,
 )
@@ -34,6 +33,7 @@ from headwater.run.bundling import file_of
 from headwater.run.compile import rehydrate_view
 from headwater.run.making import EVERY_RUN, reached_by
 from headwater.run.outcome import Progress
+from headwater.run.scanning import scan_units
 from headwater.run.sessions import LazySession
 from headwater.run.steps import (
     Run,
@@ -47,10 +47,9 @@ from headwater.run.steps import (
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from headwater.clock import Clock
-    from headwater.delta import TableScan
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
@@ -343,41 +342,7 @@ class Planning:
         frame = rehydrate_view(self.session, view)
         reached = reached_by(self.compiled, self.pipeline, view.name)
         pins = [pin for name in reached if (pin := self.pin_of(name)) is not None]
-        needed = self._needed(view.name)
-        return tuple(
-            scan_unit(each, needed.get(each.pin.name, ())) for each in scans_of(self.session, frame, pins)
-        )
-
-    def _needed(self, name: str, columns: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
-        """The columns of each dataset that a view needs, itself or through views that are not stored."""
-        found: dict[str, set[str]] = {}
-        for dataset, those in self.compiled.bundles[name].lineage.required_for(columns).items():
-            inner = self.compiled.bundles.get(dataset)
-            if inner is None or inner.stored:
-                found.setdefault(dataset, set()).update(those)
-                continue
-            tops = {same_name(top_column(path)) for path in those}
-            used = {column.name for column in inner.columns if same_name(column.name) in tops}
-            for deeper, needed in self._needed(dataset, used).items():
-                found.setdefault(deeper, set()).update(needed)
-        return {dataset: tuple(sorted(those)) for dataset, those in sorted(found.items())}
-
-
-def scan_unit(scan: TableScan, columns: tuple[str, ...]) -> ScanUnit:
-    """What Delta says it would read, as a part of a plan."""
-    return ScanUnit(
-        key=scan_unit_key(scan.pin.name, scan.pin.version),
-        dataset=scan.pin.name,
-        version=scan.pin.version,
-        candidate_files=scan.files_total,
-        candidate_bytes=scan.bytes_total,
-        kept_files=scan.files_kept,
-        kept_bytes=scan.bytes_kept,
-        kept_rows=scan.rows_kept,
-        used_filters=scan.used_filters,
-        unused_filters=scan.unused_filters,
-        columns=columns,
-    )
+        return scan_units(self.compiled.bundles, view.name, scans_of(self.session, frame, pins))
 
 
 def _made_by(uri: str, name: str, key: str) -> tuple[TablePin, TablePin] | None:

@@ -2,7 +2,7 @@
 
 Stored tables and Delta sources are read at the versions that the last run recorded, whatever happened since.
 Views that are not stored, files and rows in memory come from the definitions as they are now, over those
-pins; if a query needs none of them, no definition file is loaded.
+pins; if a query needs none of them, no definition file is loaded. The ledger is read at its newest version.
 Not here: whether a query only reads; `plan` says.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -37,6 +38,7 @@ from headwater.names import TablePin, near_hint, same_name
 from headwater.pipeline import SourceSpec, ViewSpec, build_pipeline, open_definitions
 from headwater.plan import analyse_query, analysed_tree, inspect_query, names_in_analysed, order_of
 from headwater.run.compile import check_enabled, register_source, rehydrate_view
+from headwater.run.ledger import LedgerNames
 from headwater.run.outcome import Progress
 from headwater.run.pins import PinnedSource, SourcePins
 from headwater.run.schemas import RecordedSchemas
@@ -211,24 +213,36 @@ class _Names:
         self._request = request
         self._engine = engine
         self._listen = listen
-        self._last = last_manifest(request.warehouse.root)
-        self._pins = _RecordedPins(request, self._last)
-        self._pinned = {same_name(each[0].name): each for each in self._pins.recorded()}
+        self._ledger = LedgerNames(request.warehouse, request.profile.storage, request.config.root)
         self.keys: set[SnapshotKey] = set()
+
+    @cached_property
+    def _last(self) -> Manifest | None:
+        """The last run; the ledger can be read where its manifest cannot."""
+        return last_manifest(self._request.warehouse.root)
+
+    @cached_property
+    def _pins(self) -> _RecordedPins:
+        return _RecordedPins(self._request, self._last)
+
+    @cached_property
+    def _pinned(self) -> dict[str, tuple[TablePin, ReadOptions, int | None]]:
+        return {same_name(each[0].name): each for each in self._pins.recorded()}
 
     def register(self, session: RunSession, reads: tuple[str, ...]) -> tuple[str, ...]:
         """Makes the names, and what they need, readable in `session`; gives all that are registered there."""
         system = {same_name(name): make for name, make in SYSTEM_TABLES.items()}
+        own: list[str] = []
         for name in reads:
             if same_name(name) in system:
-                with engine_errors():
-                    system[same_name(name)](session).createOrReplaceTempView(name)
+                system[same_name(name)](session).createOrReplaceTempView(name)
+            elif name in self._ledger:
+                self.keys.update(self._ledger.register(session, name))
             else:
                 self._check_known(name)
-        own = [name for name in reads if same_name(name) not in system]
-        for name in own:
-            if same_name(name) in self._pinned:
-                self._register_pin(session, name)
+                own.append(name)
+        for name in (each for each in own if same_name(each) in self._pinned):
+            self._register_pin(session, name)
         defined = [name for name in own if same_name(name) not in self._pinned]
         return (*reads, *self._register_defined(session, defined))
 
@@ -244,7 +258,7 @@ class _Names:
         if self._last is None:
             raise NotBuilt(name=name, path=str(self._request.config.root))
         self._check_made(name)
-        known = sorted({*_recorded_names(self._last), *SYSTEM_TABLES})
+        known = sorted({*_recorded_names(self._last), *SYSTEM_TABLES, *self._ledger.names})
         if same_name(name) not in {same_name(each) for each in known}:
             hint = near_hint(same_name(name), known)
             raise UnknownDataset(name=name, known=tuple(known), hint=hint)

@@ -25,6 +25,7 @@ from headwater.delta import (
     register_delta,
     retention_properties,
     rows_commit,
+    scans_of,
 )
 from headwater.digest import digest_of
 from headwater.errors import (
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.delta import ContentDigest, Receipt, Registration
+    from headwater.delta import ContentDigest, Receipt, Registration, TableScan
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.plan import OperatorMetrics
@@ -76,6 +77,7 @@ class TaskContext:
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
     slow_seconds: float = math.inf
     monotonic: Callable[[], float] = lambda: 0.0
+    scans: dict[str, tuple[TableScan, ...]] = field(default_factory=dict[str, "tuple[TableScan, ...]"])
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
@@ -122,6 +124,8 @@ def run_task(  # noqa: PLR0913  a task is all of this
         with own.active():
             log = QueryLog(own) if math.isfinite(context.slow_seconds) else None
             watched = WatchedView(own, view, between, context.checks, reached)
+            pins = context.checks.pins_of(reached)
+            context.scans[view.name] = scans_of(own, watched.rows, pins)
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
             if log is not None and context.monotonic() - start >= context.slow_seconds:
                 context.operators[view.name] = log.operators()

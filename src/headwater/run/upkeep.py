@@ -38,6 +38,7 @@ from headwater.delta import (
 )
 from headwater.errors import WarehouseNotWritable
 from headwater.run.holds import holds_on
+from headwater.run.ledger import record_upkeep
 from headwater.run.outcome import Listener, Progress, ignore_progress
 from headwater.run.sessions import opened_session
 from headwater.runtime import check_writable, local_path_of
@@ -237,7 +238,9 @@ def keep_table_in(
     if receipt.outcome == "unchanged" and wanted.operation != "vacuum":  # a policy asks when it last looked
         forget_upkeep(folder, record)
         return UpkeepDone(receipt=receipt, note=note)
-    place = commit_upkeep(folder, ended_record(record, clock.now().isoformat(), receipt))
+    done = ended_record(record, clock.now().isoformat(), receipt)
+    place = commit_upkeep(folder, done)
+    record_upkeep(session, table.uri, done, listen)
     return UpkeepDone(receipt=receipt, note=note, record=place)
 
 

@@ -22,10 +22,16 @@ class Warehouse:
         """Where a stored table lives."""
         return self.root / "tables" / name
 
+    @property
+    def ledger_path(self) -> Path:
+        """Where the ledger's table lives."""
+        return self.root / "ledger" / "events"
+
     def check_writable(self) -> None:
         """Raises WarehouseNotWritable before any work is done; leaves nothing behind."""
         place = next(folder for folder in (self.root, *self.root.parents) if folder.exists())
-        places = [place, *(each for each in (self.root / "tables", self.root / "runs") if each.exists())]
+        inside = (self.root / "tables", self.root / "runs", self.root / "ledger")
+        places = [place, *(each for each in inside if each.exists())]
         for folder in places:
             try:
                 Path(tempfile.mkdtemp(dir=folder, prefix=".headwater-")).rmdir()

@@ -43,6 +43,11 @@ class RowChecks:
         if promised is not None:
             self.promised[same_name(pin.name)] = promised
 
+    def pins_of(self, names: Collection[str] | None = None) -> tuple[TablePin, ...]:
+        """The tables among `names`, or all."""
+        wanted = self.pins if names is None else {same_name(name) for name in names}
+        return tuple(pin for name, (pin, _) in self.pins.items() if name in wanted)
+
     def read_whole(self, rows: DataFrame, reached: Collection[str] | None = None) -> tuple[str, ...]:
         """The tables, of those that a view reaches, that its rows need whole and nobody has counted yet."""
         near = None if reached is None else {same_name(name) for name in reached}
