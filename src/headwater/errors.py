@@ -107,7 +107,10 @@
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
     │   ├── CapabilityMissing         HW-RUN-003
-    │   └── RecordUnreadable          HW-RUN-004  bytes that are no such record
+    │   ├── RecordUnreadable          HW-RUN-004  bytes that are no such record
+    │   ├── PlanDrift                 HW-RUN-010  what was planned with is not what is here
+    │   ├── PinsGone                  HW-RUN-011  versions that a recorded run needs are gone
+    │   └── NotRecorded               HW-RUN-012  a run, or something of a run, that is not on record
     ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
@@ -1361,6 +1364,46 @@ class RecordUnreadable(RunError):
     kind: str
     form: str
     detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class PlanDrift(RunError):
+    """Recorded plans, and a session that would run them otherwise; `differences` has all, side by side."""
+
+    code: ClassVar[str] = "HW-RUN-010"
+    says: ClassVar[str] = "what was planned with is not what is here: {differences}"
+    advises: ClassVar[str] = (
+        "Nothing was run. Use the versions, settings and functions that were planned with, or build again."
+    )
+    differences: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class PinsGone(RunError):
+    """What a recorded run needs is not there any more, or is not what it was; `gone` has all of it."""
+
+    code: ClassVar[str] = "HW-RUN-011"
+    exit_code: ClassVar[int] = 3
+    says: ClassVar[str] = "run {run_id} cannot be replayed, this is gone: {gone}"
+    advises: ClassVar[str] = (
+        "Bring it back from a copy, or replay a view that does not need it. [maintenance] retain_hours "
+        "says how long tables keep their past."
+    )
+    run_id: str
+    gone: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class NotRecorded(RunError):
+    """A question about a run, or about something of a run, that is not on record."""
+
+    code: ClassVar[str] = "HW-RUN-012"
+    exit_code: ClassVar[int] = 2
+    says: ClassVar[str] = "there is no {what} '{name}' on record"
+    advises: ClassVar[str] = "{hint}"
+    what: str
+    name: str
+    hint: str
 
 
 @dataclass(kw_only=True, eq=False)

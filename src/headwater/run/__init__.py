@@ -7,6 +7,7 @@ RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and wha
 ProjectPlan, PlannedView        what a build would do, and why
 Explanation                     how Spark would run a view
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
+ReplayReport, ReplayedView      what a replay found; RowDifference, SampleRow: rows that differ
 
 One Delta table, of a project or of none:
 locate_table, is_table_path     what a path or a name means: LocatedTable
@@ -23,6 +24,7 @@ holds_on                        what recorded runs need of it
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
+from headwater.run.comparing import RowDifference, SampleRow
 from headwater.run.explaining import Explanation
 from headwater.run.holds import holds_on
 from headwater.run.maintaining import Due, Maintained, MaintainRequest, maintain, maintain_request
@@ -30,6 +32,7 @@ from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progres
 from headwater.run.planning import PlannedView, ProjectPlan
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
+from headwater.run.replaying import ReplayedView, ReplayReport
 from headwater.run.tables import (
     LocatedTable,
     TableDescription,
@@ -77,9 +80,13 @@ __all__ = [
     "ProjectPlan",
     "Properties",
     "QueryResult",
+    "ReplayReport",
+    "ReplayedView",
     "Restore",
     "ResultColumn",
+    "RowDifference",
     "RunOutcome",
+    "SampleRow",
     "TableDescription",
     "TableRequest",
     "UpkeepDone",

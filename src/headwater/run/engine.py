@@ -14,7 +14,7 @@ from headwater.artifacts import commit_manifest, commit_plans
 from headwater.names import SnapshotKey
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
-from headwater.run.recording import manifest_of
+from headwater.run.recording import manifest_of, planned_sources
 from headwater.run.sessions import LazySession
 from headwater.run.steps import (
     Run,
@@ -120,7 +120,8 @@ def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Man
         schemas=run.schemas,
         error=made.error,
     )
-    commit_plans(run.request.warehouse.root, run.run_id, {**compiled.bundles, **made.bundles}.values())
+    bundles = {**compiled.bundles, **made.bundles}.values()
+    commit_plans(run.request.warehouse.root, run.run_id, bundles, planned_sources(pipeline))
     commit_manifest(run.request.warehouse.root, manifest)
     return manifest
 

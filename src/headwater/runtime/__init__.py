@@ -3,7 +3,9 @@
 RuntimeProfile, resolve_profile   the value (DEFAULT_PROFILE is its name), and where its fields come from
 TomlSource, check_keys            lines and unknown keys of a TOML file
 identity_of                       what a profile's runtime is, without starting it: RuntimeIdentity
-SettingsSnapshot                  settings that affect results, apart from those that do not
+SettingsSnapshot                  settings that affect results, apart from those that do not; with_results: those
+                                  of a recorded run
+settings_in_force                 what is really set in a session
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 prepare_engine                    what a first start needs, fetched beforehand
 run_training                      a child's life while it trains a class archive
@@ -41,8 +43,9 @@ from headwater.runtime.session import (
     ignore_notes,
     open_runtime,
     prepare_engine,
+    settings_in_force,
 )
-from headwater.runtime.settings import SettingsSnapshot
+from headwater.runtime.settings import SettingsSnapshot, with_results
 from headwater.runtime.storage import StorageProfile, check_writable, is_remote, local_path_of, redacted
 from headwater.runtime.streaming import ArrowStream, as_arrow_can
 from headwater.runtime.training import run_training
@@ -92,4 +95,6 @@ __all__ = [
     "redacted",
     "resolve_profile",
     "run_training",
+    "settings_in_force",
+    "with_results",
 ]
