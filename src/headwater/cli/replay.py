@@ -40,8 +40,8 @@ def replay(
 ) -> None:
     """Make a recorded run again at its recorded versions, and compare its rows with what it recorded.
 
-    Neither the view files nor the settings of today count, and no table is touched. Exit code 0: the same rows;
-    1: different ones; 3: versions or files that the run read are gone.
+    Neither the view files nor the settings of today count, and no table is touched. Exit code 0: the same
+    rows; 1: different ones; 3: versions or files that the run read are gone.
 
     Example: headwater replay last examples/orders
     """

@@ -1,7 +1,7 @@
 """What differs between a stored table and the same made again: how many rows on each side, and a few of them.
 
-Rows are compared by their hashes, so lists, maps and variants count, and columns that are marked as approximate
-do not: those are compared by themselves, within a tolerance. Not here: which tables are compared.
+Rows are compared by their hashes, so lists, maps and variants count. Columns that are marked as approximate
+are left out of that, and compared by themselves within a tolerance. Not here: which tables are compared.
 """
 
 from __future__ import annotations
@@ -25,32 +25,37 @@ if TYPE_CHECKING:
     from headwater.names import TablePin
     from headwater.runtime import RunSession
 
-# How far two approximate values may be apart, as a part of the larger one.
-TOLERANCE = 1e-9
-MOST_SAMPLES = 5
-_STORED, _AGAIN, _BOTH = "hw_stored", "hw_again", "hw_differing"
+_NAMES = ("hw_stored", "hw_again")
 # A row of one side cancels an equal row of the other; what is left stands on one side only.
-_DIFFERING = f"""
-    SELECT sum(side) AS n, min(shown) AS shown, min(named) AS named
-    FROM (SELECT *, 1L AS side FROM {_STORED} UNION ALL SELECT *, -1L AS side FROM {_AGAIN})
+_DIFFERING = """
+    SELECT sum(side) AS n, min(shown) AS shown, min(named) AS named, false AS paired
+    FROM (SELECT *, 1L AS side FROM hw_stored UNION ALL SELECT *, -1L AS side FROM hw_again)
     GROUP BY first, second HAVING sum(side) <> 0
 """
-_COUNTS = f"""
-    SELECT coalesce(sum(CASE WHEN n > 0 THEN n END), 0L) AS only_stored,
-           coalesce(sum(CASE WHEN n < 0 THEN -n END), 0L) AS only_replayed FROM {_BOTH}
+_PAIRED = """
+    SELECT n, shown, named,
+           max(n) OVER (PARTITION BY named) > 0 AND min(n) OVER (PARTITION BY named) < 0 AS paired
+    FROM hw_differing
 """
-_CHANGED = f"""
-    SELECT named, min(CASE WHEN n > 0 THEN shown END) AS stored, min(CASE WHEN n < 0 THEN shown END) AS again
-    FROM {_BOTH} GROUP BY named HAVING max(n) > 0 AND min(n) < 0
+_COUNTS = """
+    SELECT coalesce(sum(CASE WHEN n > 0 THEN n END), 0L), coalesce(sum(CASE WHEN n < 0 THEN -n END), 0L),
+           count(DISTINCT CASE WHEN paired THEN named END)
+    FROM hw_paired
 """
-_CLOSE = f"x <=> y OR abs(x - y) <= {TOLERANCE}D * greatest(abs(x), abs(y))"
-_FAR = f"""
-    SELECT count(1) AS far FROM
-        (SELECT first, second, array_sort(collect_list(near)) AS ours FROM {_STORED} GROUP BY 1, 2) JOIN
-        (SELECT first, second, array_sort(collect_list(near)) AS theirs FROM {_AGAIN} GROUP BY 1, 2)
+_CHANGED = """
+    SELECT min(CASE WHEN n > 0 THEN shown END), min(CASE WHEN n < 0 THEN shown END)
+    FROM hw_paired WHERE paired GROUP BY named ORDER BY named LIMIT 5
+"""
+_ONLY_STORED = "SELECT shown FROM hw_paired WHERE n > 0 AND NOT paired ORDER BY shown LIMIT 5"
+_ONLY_AGAIN = "SELECT shown FROM hw_paired WHERE n < 0 AND NOT paired ORDER BY shown LIMIT 5"
+# Of rows that are alike in all that is exact, each has the other side's nearest in its own place.
+_FAR = """
+    SELECT count(1) FROM
+        (SELECT first, second, array_sort(collect_list(near)) AS ours FROM hw_stored GROUP BY 1, 2) JOIN
+        (SELECT first, second, array_sort(collect_list(near)) AS theirs FROM hw_again GROUP BY 1, 2)
         USING (first, second)
-    WHERE NOT forall(zip_with(ours, theirs, (a, b) -> forall(
-        zip_with(a, b, (x, y) -> coalesce({_CLOSE}, false)), same -> same)), same -> same)
+    WHERE NOT forall(zip_with(ours, theirs, (a, b) -> forall(zip_with(a, b, (x, y) -> coalesce(
+        x <=> y OR abs(x - y) <= 1e-9D * greatest(abs(x), abs(y)), false)), same -> same)), same -> same)
 """
 
 
@@ -91,20 +96,19 @@ def compare_rows(
         keys: columns that are unique together, if there are such.
     """
     with _opened(session, stored, again) as (own, rows):
-        names = {name.casefold() for each in rows for name in each.columns}
-        known = [name for name in keys if name.casefold() in names]
-        has_key = bool(known) and len(known) == len(keys)
-        for name, each in zip((_STORED, _AGAIN), rows, strict=True):
-            key = _json(known if has_key else ())
+        columns = [{name.casefold() for name in each.columns} for each in rows]
+        has_key = bool(keys) and all(name.casefold() in each for name in keys for each in columns)
+        key = _json(keys) if has_key else "CAST(NULL AS STRING)"
+        for name, each in zip(_NAMES, rows, strict=True):
             hash_rows(each, f"{_shown(each)} AS shown", f"{key} AS named").createOrReplaceTempView(name)
-        own.spark.sql(_DIFFERING).createOrReplaceTempView(_BOTH)
-        counts = own.spark.sql(_COUNTS).collect()[0]
-        changed = int(own.spark.sql(f"SELECT count(1) FROM ({_CHANGED})").collect()[0][0]) if has_key else None
-        samples = _changed_rows(own) if changed else _rows(own)
+        own.spark.sql(_DIFFERING).createOrReplaceTempView("hw_differing")
+        own.spark.sql(_PAIRED if has_key else "TABLE hw_differing").createOrReplaceTempView("hw_paired")
+        only_stored, only_replayed, changed = _all(own, _COUNTS)[0]
+        samples = _samples(own)
     return RowDifference(
-        only_stored=int(counts["only_stored"]),
-        only_replayed=int(counts["only_replayed"]),
-        changed=changed,
+        only_stored=int(only_stored),
+        only_replayed=int(only_replayed),
+        changed=int(changed) if has_key else None,
         samples=samples,
     )
 
@@ -123,15 +127,13 @@ def count_far(session: RunSession, stored: TablePin, again: TablePin) -> int:
         if not names:
             return 0
         listed = ", ".join(f"CAST({_quoted(name)} AS DOUBLE)" for name in names)
-        for name, each in zip((_STORED, _AGAIN), rows, strict=True):
+        for name, each in zip(_NAMES, rows, strict=True):
             hash_rows(each, f"array({listed}) AS near").createOrReplaceTempView(name)
-        return int(own.spark.sql(_FAR).collect()[0][0])
+        return int(_all(own, _FAR)[0][0])
 
 
 @contextmanager
-def _opened(
-    session: RunSession, *pins: TablePin
-) -> Generator[tuple[RunSession, list[DataFrame]]]:
+def _opened(session: RunSession, *pins: TablePin) -> Generator[tuple[RunSession, list[DataFrame]]]:
     """A session of its own, where names can be given, and the rows of each pin in it."""
     own = session.copy()
     try:
@@ -143,23 +145,17 @@ def _opened(
         own.release()
 
 
-def _changed_rows(own: RunSession) -> tuple[SampleRow, ...]:
-    found = own.spark.sql(f"{_CHANGED} ORDER BY named LIMIT {MOST_SAMPLES}").collect()
-    return tuple(
-        SampleRow(kind="changed", stored=_parsed(each["stored"]), replayed=_parsed(each["again"]))
-        for each in found
-    )
-
-
-def _rows(own: RunSession) -> tuple[SampleRow, ...]:
-    ordered = "SELECT shown FROM {0} WHERE n {1} 0 ORDER BY shown LIMIT {2}"
-    ours, theirs = (
-        own.spark.sql(ordered.format(_BOTH, sign, MOST_SAMPLES)).collect() for sign in (">", "<")
-    )
+def _samples(own: RunSession) -> tuple[SampleRow, ...]:
+    changed, ours, theirs = (_all(own, each) for each in (_CHANGED, _ONLY_STORED, _ONLY_AGAIN))
     return (
-        *(SampleRow(kind="only_stored", stored=_parsed(each["shown"])) for each in ours),
-        *(SampleRow(kind="only_replayed", replayed=_parsed(each["shown"])) for each in theirs),
+        *(SampleRow(kind="changed", stored=_parsed(one), replayed=_parsed(two)) for one, two in changed),
+        *(SampleRow(kind="only_stored", stored=_parsed(each)) for (each,) in ours),
+        *(SampleRow(kind="only_replayed", replayed=_parsed(each)) for (each,) in theirs),
     )
+
+
+def _all(own: RunSession, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in own.spark.sql(sql).collect()]
 
 
 def _shown(rows: DataFrame) -> str:

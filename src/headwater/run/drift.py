@@ -1,7 +1,6 @@
 """Whether a session would run plans as they were planned: settings, versions, functions, gates, side by side.
 
-Functions in Python are part of a plan's bytes, so they are what they were. Not here: the rows; a plan that has
-not drifted may still read other ones.
+Functions in Python are part of a plan's bytes, so they are what they were. Not here: what a plan reads.
 """
 
 from __future__ import annotations
@@ -99,9 +98,7 @@ def _settings_drift(bundle: PlanBundle, here: Mapping[str, str], own: set[str]) 
         if planned != found:
             is_version = name.startswith(_VERSION)
             shown = name.removeprefix(_VERSION)
-            yield Drift(
-                kind="version" if is_version else "setting", name=shown, planned=planned, found=found
-            )
+            yield Drift(kind="version" if is_version else "setting", name=shown, planned=planned, found=found)
 
 
 def _function_drift(bundle: PlanBundle, here: Mapping[str, str]) -> Iterator[Drift]:
@@ -111,9 +108,7 @@ def _function_drift(bundle: PlanBundle, here: Mapping[str, str]) -> Iterator[Dri
             yield Drift(kind="function", name=each.name, planned=each.digest, found=found)
 
 
-def _gate_drift(
-    bundle: PlanBundle, snapshot_of: Callable[[str], SnapshotInfo | None]
-) -> Iterator[Drift]:
+def _gate_drift(bundle: PlanBundle, snapshot_of: Callable[[str], SnapshotInfo | None]) -> Iterator[Drift]:
     for name, gate in bundle.gates.items():
         snapshot = snapshot_of(name)
         try:

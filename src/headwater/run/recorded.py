@@ -77,7 +77,7 @@ class RecordedRun:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """Every view, each after all that it reads: the order in which the run made them."""
-        reads = {each.name: () for each in self.manifest.sources}
+        reads = dict.fromkeys((each.name for each in self.manifest.sources), ())
         views = {name: tuple(each.name for each in bundle.inputs) for name, bundle in self.bundles.items()}
         known = {same_name(name) for name in (*reads, *views)}
         others = {name for each in views.values() for name in each if same_name(name) not in known}
@@ -248,21 +248,22 @@ def _gone_version(session: RunSession, pin: TablePin) -> Iterator[str]:
     except HeadwaterError as error:
         yield f"{pin.name} version {pin.version}: {error.message}"
         return
-    if missing:
+    for first in missing[:1]:
         more = f" and {len(missing) - 1} more data files are" if len(missing) > 1 else " is"
-        yield f"{pin.name} version {pin.version}: {missing[0]}{more} missing"
+        yield f"{pin.name} version {pin.version}: {first}{more} missing"
 
 
 def _gone_window(changes: ChangePin) -> Iterator[str]:
     pin = changes.pin
-    for version in range(changes.starting_version, pin.version + 1):
-        try:
-            digest = read_commit(pin.uri, version).digest
-        except HeadwaterError as error:
-            yield f"{pin.name} version {version}: {error.message}"
-            return
-    if digest != pin.digest:
-        yield f"{pin.name} version {pin.version}: the table was made anew since"
+    version = changes.starting_version
+    try:
+        while version < pin.version:
+            read_commit(pin.uri, version)
+            version += 1
+        if read_commit(pin.uri, version).digest != pin.digest:
+            yield f"{pin.name} version {version}: the table was made anew since"
+    except HeadwaterError as error:
+        yield f"{pin.name} version {version}: {error.message}"
 
 
 def _gone_files(files: FilePin) -> Iterator[str]:

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from headwater.artifacts import Manifest
 from headwater.clock import Clock, new_run_id
 from headwater.delta import (
     compute_content,
@@ -30,8 +29,8 @@ from headwater.errors import HeadwaterError, PinsGone, VersionNotFound, Warehous
 from headwater.names import same_name
 from headwater.plan import rehydrate
 from headwater.policies import write_policy_of
-from headwater.run.compile import register_source
 from headwater.run.comparing import RowDifference, compare_rows, count_far
+from headwater.run.compile import register_source
 from headwater.run.drift import check_drift
 from headwater.run.outcome import Listener, Progress
 from headwater.run.recorded import (
@@ -49,6 +48,7 @@ from headwater.runtime import engine_errors
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from headwater.artifacts import Manifest
     from headwater.delta import ContentDigest, LogHead, SnapshotInfo
     from headwater.names import TablePin
     from headwater.pipeline import ProjectConfig
@@ -238,7 +238,9 @@ class _Replay:
             with engine_errors(origin_of(self.run.bundles[name])):
                 return self._compared(name, *self._made(name))
         except HeadwaterError as error:
-            if error.exit_code == PinsGone.exit_code:  # it went since it was looked at, or only a read could tell
+            if (
+                error.exit_code == PinsGone.exit_code
+            ):  # it went since it was looked at, or only a read could tell
                 raise PinsGone(run_id=self.run.manifest.run_id, gone=(f"{name}: {error.message}",)) from error
             reason = f"{error.code} {error.message}"
             return ReplayedView(name=name, status="failed", recorded=recorded, reason=reason)
@@ -295,15 +297,15 @@ class _Replay:
         if stored is not None and compute_content(self.session, stored) != expected:
             reasons.append(f"the files of version {stored.version} hold other rows than the run recorded")
         altered = _altered(stored) if stored is not None else None
+        newest = altered.pin(name) if altered is not None else stored
+        words = f"altered from outside at version {altered.version} by {altered.operation}" if altered else ""
         if altered is not None and compute_content(self.session, altered.pin(name)) != expected:
-            words = f"altered from outside at version {altered.version} by {altered.operation}"
             reasons.append(words)
-            stored = altered.pin(name)
         difference = None
-        if reasons and stored is not None:
-            difference = compare_rows(self.session, stored, again, self._key(name))
-        elif stored is not None and self.run.bundles[name].approximate:
-            reasons += self._far(stored, again)
+        if newest is not None and reasons:
+            difference = compare_rows(self.session, newest, again, self._key(name))
+        elif newest is not None and self.run.bundles[name].approximate:
+            reasons += self._far(newest, again, words)
         return ReplayedView(
             name=name,
             status="different" if reasons else "equal",
@@ -314,10 +316,10 @@ class _Replay:
             reason="; ".join([*reasons, *(_excuses(self.run, name) if reasons else ())]),
         )
 
-    def _far(self, stored: TablePin, again: TablePin) -> list[str]:
+    def _far(self, stored: TablePin, again: TablePin, altered: str) -> list[str]:
         far = count_far(self.session, stored, again)
         words = f"approximate columns of {far} rows are further apart than 1e-9 of their values"
-        return [words] if far else []
+        return [*([altered] if altered else ()), words] if far else []
 
     def _key(self, name: str) -> tuple[str, ...]:
         declared = self.request.config.keys.get(same_name(name), ())

@@ -3,8 +3,8 @@
 RuntimeProfile, resolve_profile   the value (DEFAULT_PROFILE is its name), and where its fields come from
 TomlSource, check_keys            lines and unknown keys of a TOML file
 identity_of                       what a profile's runtime is, without starting it: RuntimeIdentity
-SettingsSnapshot                  settings that affect results, apart from those that do not; with_results: those
-                                  of a recorded run
+SettingsSnapshot                  settings that affect results, apart from those that do not
+with_results                      a profile with the settings that a recorded run had
 settings_in_force                 what is really set in a session
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 prepare_engine                    what a first start needs, fetched beforehand
