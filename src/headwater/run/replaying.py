@@ -343,7 +343,11 @@ def _altered(recorded: TablePin) -> LogHead | None:
 
 
 def _excuses(run: RecordedRun, view: str) -> list[str]:
-    """What in a view may come out otherwise, and was let pass."""
+    """What in a view comes out otherwise in every run, or may, and was let pass."""
+    chance = _chance(run, view)
     bundle: PlanBundle = run.bundles[view]
-    findings = [each for each in bundle.findings if each.arbitrary or each.rows]
-    return [f"the view was let pass with {each.code} ({each.rule})" for each in findings]
+    may = [each for each in bundle.findings if (each.arbitrary or each.rows) and each.rule not in _EVERY_RUN]
+    return [
+        *([f"it has {chance}, so every run differs"] if chance else ()),
+        *(f"it was let pass with {each.code} ({each.rule}), so a run may differ" for each in may),
+    ]
