@@ -86,14 +86,14 @@ def test_a_profile_gets_the_settings_of_a_run(kept_folder: Path) -> None:
     manifest = recorded(kept_folder).manifest
     spark = (("spark.sql.legacy.x", "1"), ("spark.sql.adaptive.enabled2", "true"), ("spark.app.x", "y"))
     today = RuntimeProfile(
-        master="local[3]", time_zone="Asia/Tokyo", ansi=False, disabled_families=("ids",), spark=spark
+        master="local[3]", time_zone="Asia/Tokyo", ansi=False, disabled_families=("id",), spark=spark
     )
     then = recorded_profile(today, manifest)
     assert dict(identity_of(then).settings.results) == manifest.settings_results
     assert (then.master, then.disabled_families, dict(then.spark)["spark.app.x"]) == ("local[3]", (), "y")
-    first = replace(manifest.registrations[0], degraded=True, provider_kind="cdf_snapshot_diff")
+    first = replace(manifest.registrations[0], degraded=True, provider_kind="snapshot_changes")
     degraded = replace(manifest, registrations=(first,))
-    assert recorded_profile(today, degraded).allow_degraded == ("cdf_snapshot_diff",)
+    assert recorded_profile(today, degraded).allow_degraded == ("snapshot_changes",)
 
 
 @pytest.mark.usefixtures("runtime")

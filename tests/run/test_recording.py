@@ -7,6 +7,9 @@ import pytest
 
 import headwater
 from headwater.artifacts import read_manifest
+from headwater.origin import Origin
+from headwater.pipeline import Pipeline, PlanBytes, SourceSpec
+from headwater.run.recording import planned_sources
 from headwater.runtime import identity_of
 
 MakeProject = Callable[..., Path]
@@ -34,3 +37,23 @@ def test_a_manifest_has_relative_paths_and_what_the_runtime_was(project_folder: 
     identity = identity_of(project.profile)
     assert (manifest.runtime_digest, manifest.results_digest) == (identity.digest, identity.results_digest)
     assert manifest.function_digest == identity.functions.digest
+
+
+def test_sources_are_recorded_as_they_were_declared_without_secrets() -> None:
+    plan = PlanBytes(executable=b"rows", canonical=b"", digest="d", reads=(), sql=(), functions=())
+    here = Origin("views/a.py", 1)
+    listing = SourceSpec(
+        name="visits",
+        origin=here,
+        kind="listing",
+        path="visits",
+        file_format="csv",
+        schema="n INT",
+        options=(("header", "true"), ("password", "hunter2")),
+    )
+    memory = SourceSpec(name="moods", origin=here, kind="memory", plan=plan)
+    first, second = planned_sources(Pipeline(name="p", views=(), sources=(listing, memory)))
+    assert (first.name, first.kind, first.path, first.file_format) == ("visits", "listing", "visits", "csv")
+    assert (first.schema, first.options["header"], first.plan) == ("n INT", "true", None)
+    assert "hunter2" not in repr(first)
+    assert (second.kind, second.plan) == ("memory", b"rows")

@@ -194,7 +194,7 @@ def test_definitions_of_today_do_not_count(folder: Path) -> None:
 
 def test_settings_of_today_do_not_count(folder: Path, built: Built) -> None:
     toml = folder / "headwater.toml"
-    more = 'time_zone = "Asia/Tokyo"\nansi = false\ndisabled_families = ["ids"]\n'
+    more = 'time_zone = "Asia/Tokyo"\nansi = false\ndisabled_families = ["id"]\n'
     more += '[profiles.local.spark]\n"spark.sql.mapKeyDedupPolicy" = "LAST_WIN"\n'
     toml.write_text(toml.read_text().replace('driver_memory = "2g"\n', f'driver_memory = "2g"\n{more}'))
     project = opened(folder, shuffle_partitions="7")
