@@ -273,7 +273,7 @@ class _Replay:
 
     def _register(self, view: str) -> None:
         """Gives names to all that a view reads, each after what it reads itself."""
-        reached = set(self.run.reached_by([view])) - self.registered
+        reached = [each for each in self.run.reached_by([view]) if each not in self.registered]
         ordered = [*(each for each in reached if each not in self.run.bundles), *self.run.order]
         for name in (each for each in ordered if each in reached):
             pin, source = self.run.table_pin(name), self.run.source(name)
