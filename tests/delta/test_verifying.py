@@ -183,6 +183,15 @@ def test_without_statistics_nothing_is_promised(session: RunSession, tmp_path: P
     assert verify_pin(session, pin(few)).promise.rows == 5
 
 
+def test_missing_files_are_listed_as_the_log_writes_them(session: RunSession, tmp_path: Path) -> None:
+    rows = session.spark.range(3).selectExpr("id", "concat('a b', id) AS part")
+    rows.write.format("delta").partitionBy("part").save(str(tmp_path / "t"))
+    assert missing_files(session, pin(tmp_path / "t")) == ()
+    (gone,) = (tmp_path / "t" / "part=a b1").glob("*.parquet")
+    gone.unlink()
+    assert missing_files(session, pin(tmp_path / "t")) == (f"part=a%20b1/{gone.name}",)
+
+
 def test_files_that_are_missing_or_of_another_size_are_named(session: RunSession, tmp_path: Path) -> None:
     session.spark.range(24).repartition(12).write.format("delta").save(str(tmp_path))
     files = sorted(tmp_path.glob("*.parquet"))
@@ -202,15 +211,6 @@ def test_files_that_are_missing_or_of_another_size_are_named(session: RunSession
 
 
 @pytest.mark.parametrize("with_side_file", [True, False])
-def test_missing_files_are_listed_as_the_log_writes_them(session: RunSession, tmp_path: Path) -> None:
-    rows = session.spark.range(3).selectExpr("id", "concat('a b', id) AS part")
-    rows.write.format("delta").partitionBy("part").save(str(tmp_path / "t"))
-    assert missing_files(session, pin(tmp_path / "t")) == ()
-    (gone,) = (tmp_path / "t" / "part=a b1").glob("*.parquet")
-    gone.unlink()
-    assert missing_files(session, pin(tmp_path / "t")) == (f"part=a%20b1/{gone.name}",)
-
-
 def test_bytes_that_changed_in_place_are_found(
     session: RunSession, tmp_path: Path, *, with_side_file: bool
 ) -> None:

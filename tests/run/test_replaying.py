@@ -321,7 +321,7 @@ def test_approximate_values_may_differ_a_little(folder: Path, runtime: SessionRu
     assert report.status == "different"
     altered, words = view_of(report, "shares").reason.split("; ")
     assert altered == "altered from outside at version 2 by UPDATE"
-    assert words.startswith("approximate columns of 1 rows are further apart")
+    assert words.startswith("approximate columns of 1 row are further apart")
 
 
 # --- what cannot be repeated --------------------------------------------------------------------------

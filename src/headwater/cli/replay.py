@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def replay(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or last.")],
     view: Annotated[
-        str | None, typer.Argument(metavar="[VIEW]", help="A stored view of that run.", show_default="all")
+        str | None, typer.Argument(metavar="VIEW", help="A stored view of that run.", show_default="all")
     ] = None,
     path: Annotated[
         Path | None,
@@ -83,7 +83,7 @@ def replay_lines(report: ReplayReport) -> Iterator[str]:
         yield f"'{report.first.name}' is the first view that is not as recorded: {report.first.reason}"
     width = max((len(each.name) for each in report.views), default=0)
     for each in report.views:
-        rows = "" if each.rows is None else f"  {each.rows:,} {'row' if each.rows == 1 else 'rows'}"
+        rows = "" if each.rows is None else f"  {_counted(each.rows, 'row')}"
         digest = each.recorded if each.status == "equal" else None
         words = f"  {digest or each.reason}" if digest or each.reason else ""
         yield f"{each.status:9} {each.name:{width}}{rows}{words}"
@@ -91,8 +91,7 @@ def replay_lines(report: ReplayReport) -> Iterator[str]:
             yield f"  recorded {each.recorded}, replayed {each.replayed}"
             yield from (f"  {line}" for line in _difference_lines(each.difference))
     equal = sum(each.status == "equal" for each in report.views)
-    noun = "view" if len(report.views) == 1 else "views"
-    yield f"{equal} of {len(report.views)} {noun} of run {report.run_id} came out as recorded."
+    yield f"{equal} of {_counted(len(report.views), 'view')} of run {report.run_id} came out as recorded."
     if report.kept is not None:
         yield f"What was made is in {report.kept}"
 
@@ -132,9 +131,13 @@ def _sample_document(sample: SampleRow) -> dict[str, Any]:
 
 
 def _difference_lines(found: RowDifference) -> Iterator[str]:
-    changed = "" if found.changed is None else f", {found.changed:,} keys with another row"
-    yield f"{found.only_stored:,} rows only stored, {found.only_replayed:,} only replayed{changed}"
+    changed = "" if found.changed is None else f", {_counted(found.changed, 'key')} with another row"
+    yield f"{_counted(found.only_stored, 'row')} only stored, {found.only_replayed:,} only replayed{changed}"
     for each in found.samples:
         for sign, row in (("-", each.stored), ("+", each.replayed)):
             if row is not None:
                 yield f"{sign} {msgspec.json.encode(row).decode()}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -318,7 +318,7 @@ class _Replay:
 
     def _far(self, stored: TablePin, again: TablePin, altered: str) -> list[str]:
         far = count_far(self.session, stored, again)
-        words = f"approximate columns of {far} rows are further apart than 1e-9 of their values"
+        words = f"approximate columns of {far} row{'' if far == 1 else 's'} are further apart than 1e-9 of the values"
         return [*([altered] if altered else ()), words] if far else []
 
     def _key(self, name: str) -> tuple[str, ...]:
