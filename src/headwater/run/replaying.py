@@ -318,7 +318,8 @@ class _Replay:
 
     def _far(self, stored: TablePin, again: TablePin, altered: str) -> list[str]:
         far = count_far(self.session, stored, again)
-        words = f"approximate columns of {far} row{'' if far == 1 else 's'} are further apart than 1e-9 of the values"
+        rows = f"{far} row{'' if far == 1 else 's'}"
+        words = f"approximate columns of {rows} are further apart than 1e-9 of their values"
         return [*([altered] if altered else ()), words] if far else []
 
     def _key(self, name: str) -> tuple[str, ...]:
