@@ -110,7 +110,10 @@
     │   ├── CapabilityMissing         HW-RUN-003
     │   ├── RecordUnreadable          HW-RUN-004  bytes that are no such record
     │   ├── RunNotFound               HW-RUN-005
-    │   └── RunAmbiguous              HW-RUN-006  the beginning of more than one run's id
+    │   ├── RunAmbiguous              HW-RUN-006  the beginning of more than one run's id
+    │   ├── PlanDrift                 HW-RUN-007  what was planned with is not what is here
+    │   ├── PinsGone                  HW-RUN-008  versions that a recorded run needs are gone
+    │   └── NotRecorded               HW-RUN-009  a run, or something of a run, that is not on record
     ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
@@ -1403,6 +1406,46 @@ class RunAmbiguous(RunError):
     run: str
     count: int
     near: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class PlanDrift(RunError):
+    """Recorded plans, and a session that would run them otherwise; `differences` has all, side by side."""
+
+    code: ClassVar[str] = "HW-RUN-007"
+    says: ClassVar[str] = "what was planned with is not what is here: {differences}"
+    advises: ClassVar[str] = (
+        "Nothing was run. Use the versions, settings and functions that were planned with, or build again."
+    )
+    differences: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class PinsGone(RunError):
+    """What a recorded run needs is not there any more, or is not what it was; `gone` has all of it."""
+
+    code: ClassVar[str] = "HW-RUN-008"
+    exit_code: ClassVar[int] = 3
+    says: ClassVar[str] = "run {run_id} cannot be replayed, this is gone: {gone}"
+    advises: ClassVar[str] = (
+        "Bring it back from a copy, or replay a view that does not need it. [maintenance] retain_hours "
+        "says how long tables keep their past."
+    )
+    run_id: str
+    gone: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class NotRecorded(RunError):
+    """A question about a run, or about something of a run, that is not on record."""
+
+    code: ClassVar[str] = "HW-RUN-009"
+    exit_code: ClassVar[int] = 2
+    says: ClassVar[str] = "there is no {what} '{name}' on record"
+    advises: ClassVar[str] = "{hint}"
+    what: str
+    name: str
+    hint: str
 
 
 @dataclass(kw_only=True, eq=False)

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from headwater.artifacts import (
     LEDGER_NAMES,
-    CacheEntry,
     CapabilityRecord,
     ConstraintRecord,
     HistoryRecord,
@@ -209,14 +208,7 @@ PLAN = PlanBundle(
     ),
     fingerprint=Fingerprint(code="c", functions="f", settings="s", policies="p", inputs="i"),
 )
-CACHED = CacheEntry(
-    run_id=RUN,
-    view_name="paid",
-    cache_policy="memory",
-    cache_path=None,
-    plan_fingerprint="x",
-    hit=False,
-)
+THROUGH = replace(PLAN, view="through", stored=False)
 KEPT = UpkeepRecord(
     upkeep_id="20260103T030405000000Z-00000002",
     operation="optimize",
@@ -236,7 +228,7 @@ KEPT = UpkeepRecord(
 
 
 def rows_of(manifest: Manifest = MANIFEST) -> list[LedgerRow]:
-    return ledger_rows(manifest, [PLAN], [CACHED])
+    return ledger_rows(manifest, [PLAN, THROUGH])
 
 
 def details(kind: str, manifest: Manifest = MANIFEST) -> list[dict[str, Any]]:
@@ -253,7 +245,7 @@ def test_rows_come_in_one_order_and_belong_to_the_run() -> None:
     rows = rows_of()
     assert rows == sorted(rows, key=lambda row: (row.kind, row.number))
     assert {(row.run_id, row.at) for row in rows} == {(RUN, datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))}
-    assert rows == ledger_rows(MANIFEST, [PLAN], [CACHED])
+    assert rows == ledger_rows(MANIFEST, [THROUGH, PLAN])
 
 
 def test_no_secret_is_in_any_row() -> None:

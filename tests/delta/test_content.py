@@ -16,6 +16,7 @@ from headwater.delta.content import (
     ObservedContent,
     content_of_text,
     digest_rows,
+    hash_rows,
     marked_approximate,
     row_hashes,
 )
@@ -228,3 +229,12 @@ def test_a_column_that_is_only_close_is_no_part_of_the_digest(session: RunSessio
     marked = marked_approximate(session, plain, ["share"])
     assert digest_rows(marked) != digest_rows(plain)
     assert digest_rows(marked_approximate(session, marked, [])) == digest_rows(plain)
+
+
+def test_rows_are_hashed_one_by_one_with_what_else_is_asked(session: RunSession) -> None:
+    rows = session.spark.sql("SELECT id % 2 AS a, map('x', id % 2) AS m FROM range(4)")
+    found = hash_rows(rows, "a + 1 AS more").collect()
+    assert list(found[0].asDict()) == ["first", "second", "more"]
+    assert len({(each["first"], each["second"], each["more"]) for each in found}) == 2
+    near = marked_approximate(session, rows, ["a", "m"])
+    assert len({each["first"] for each in hash_rows(near).collect()}) == 1

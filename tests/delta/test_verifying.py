@@ -15,6 +15,7 @@ from headwater.delta import (
     RowPromise,
     ScanCounter,
     Verification,
+    missing_files,
     pin_version,
     promised_rows,
     read_head,
@@ -180,6 +181,15 @@ def test_without_statistics_nothing_is_promised(session: RunSession, tmp_path: P
     assert promised_rows(session, pin(none)) is None
     write(session.spark.range(5), few, **{"delta.dataSkippingNumIndexedCols": "0"})
     assert verify_pin(session, pin(few)).promise.rows == 5
+
+
+def test_missing_files_are_listed_as_the_log_writes_them(session: RunSession, tmp_path: Path) -> None:
+    rows = session.spark.range(3).selectExpr("id", "concat('a b', id) AS part")
+    rows.write.format("delta").partitionBy("part").save(str(tmp_path / "t"))
+    assert missing_files(session, pin(tmp_path / "t")) == ()
+    (gone,) = (tmp_path / "t" / "part=a b1").glob("*.parquet")
+    gone.unlink()
+    assert missing_files(session, pin(tmp_path / "t")) == (f"part=a%20b1/{gone.name}",)
 
 
 def test_files_that_are_missing_or_of_another_size_are_named(session: RunSession, tmp_path: Path) -> None:

@@ -17,7 +17,14 @@ import msgspec
 import pytest
 
 import headwater
-from headwater.artifacts import LEDGER_NAMES, last_manifest, ledger_columns, ledger_rows, read_plans
+from headwater.artifacts import (
+    LEDGER_NAMES,
+    last_manifest,
+    ledger_columns,
+    ledger_rows,
+    marked_runs,
+    read_plans,
+)
 from headwater.delta import note_of, read_head, read_history
 from headwater.errors import LogUnreadable, ManifestUnreadable, NotBuilt
 from headwater.run import Optimize, Properties, UpkeepRequest, keep_table, locate_table
@@ -205,16 +212,28 @@ def test_rows_lie_in_one_small_file_that_knows_its_run(kept_folder: Path, sessio
     assert kinds == sorted(kinds)
 
 
-def test_a_ledger_that_cannot_be_written_is_an_error(kept_folder: Path, session: RunSession) -> None:
+def test_a_run_that_the_ledger_could_not_take_is_added_by_the_next(kept_folder: Path) -> None:
+    """The tables are made, the error is told, and nothing is lost."""
     log = kept_folder / ".headwater" / "ledger" / "events" / "_delta_log"
-    max(log.glob("*.json")).write_text("no commit")
-    warehouse = Warehouse(kept_folder / ".headwater")
-    manifest = last_manifest(warehouse.root)
-    assert manifest is not None
-    with pytest.raises(LogUnreadable):
-        record_run(session, warehouse, manifest, [])
-    failed = msgspec.structs.replace(manifest, status="failed")
-    assert record_run(session, warehouse, failed, []) is None  # its own error is the one to tell
+    commit = max(log.glob("*.json"))
+    text = commit.read_text()
+    commit.write_text("no commit")
+    views = kept_folder / "views" / "all.py"
+    views.write_text(views.read_text().replace('totals.select("kind")', 'totals.select("kind", "count")'))
+    project = headwater.open(kept_folder, profile="local")
+    outcome = project.build()
+    assert (outcome.status, list(outcome.errors)) == ("failed", ["ledger"])
+    assert isinstance(outcome.error, LogUnreadable)
+    assert {each.name: each.action for each in outcome.tables}["kinds"] == "built"
+    assert outcome.run_id in [each.run_id for each in marked_runs(kept_folder / ".headwater")]
+    commit.write_text(text)
+    again = project.build()
+    assert {each.action for each in again.tables} == {"skipped"}
+    assert list(marked_runs(kept_folder / ".headwater")) == []
+    with project.query("SELECT run_id, status FROM hw_runs ORDER BY run_id DESC LIMIT 2") as result:
+        found = result.read_all().to_pylist()
+    assert found == [{"run_id": each.run_id, "status": "done"} for each in (again, outcome)]
+    assert project.build().status == "unchanged"
 
 
 # --- failures and upkeep --------------------------------------------------------------------------------

@@ -9,6 +9,9 @@ import pytest
 
 import headwater
 from headwater.artifacts import read_manifest
+from headwater.origin import Origin
+from headwater.pipeline import Pipeline, PlanBytes, SourceSpec
+from headwater.run.recording import planned_sources
 from headwater.runtime import identity_of
 
 if TYPE_CHECKING:
@@ -110,3 +113,23 @@ def test_two_folders_that_do_the_same_have_the_same_manifests_but_for_what_was_o
         assert str(tmp_path) not in deterministic_part(written[0])
     assert len(first.violations) == 1
     assert [each.reason for each in first.tables if each.name == "counted"] == ["not reached: 'moves' failed"]
+
+
+def test_sources_are_recorded_as_they_were_declared_without_secrets() -> None:
+    plan = PlanBytes(executable=b"rows", canonical=b"", digest="d", reads=(), sql=(), functions=())
+    here = Origin("views/a.py", 1)
+    listing = SourceSpec(
+        name="visits",
+        origin=here,
+        kind="listing",
+        path="visits",
+        file_format="csv",
+        schema="n INT",
+        options=(("header", "true"), ("password", "hunter2")),
+    )
+    memory = SourceSpec(name="moods", origin=here, kind="memory", plan=plan)
+    first, second = planned_sources(Pipeline(name="p", views=(), sources=(listing, memory)))
+    assert (first.name, first.kind, first.path, first.file_format) == ("visits", "listing", "visits", "csv")
+    assert (first.schema, first.options["header"], first.plan) == ("n INT", "true", None)
+    assert "hunter2" not in repr(first)
+    assert (second.kind, second.plan) == ("memory", b"rows")

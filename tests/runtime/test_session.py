@@ -21,6 +21,7 @@ from headwater.runtime import (
     StorageProfile,
     identity_of,
     open_runtime,
+    settings_in_force,
 )
 from headwater.runtime import session as session_module
 
@@ -42,6 +43,18 @@ def tables_of(session: RunSession) -> list[str]:
 def test_a_session_has_the_profiles_settings(session: RunSession) -> None:
     for key, value in (*session.runtime.identity.settings.results, *session.runtime.identity.settings.speed):
         assert session.spark.conf.get(key) == value, key
+
+
+def test_what_is_in_force_is_what_the_session_really_has(session: RunSession) -> None:
+    odd = "a -> b\nc=d"
+    session.spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    session.spark.conf.set("spark.sql.legacy.odd", odd)
+    found = settings_in_force(session)
+    assert (found["spark.sql.session.timeZone"], found["spark.sql.legacy.odd"]) == ("Asia/Tokyo", odd)
+    assert found["spark.sql.extensions"] == "io.delta.sql.DeltaSparkSessionExtension"
+    session.release()
+    with pytest.raises(EngineStartFailed):
+        settings_in_force(session)
 
 
 def test_views_settings_and_functions_of_a_run_stay_in_it(runtime: SessionRuntime) -> None:

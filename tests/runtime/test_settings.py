@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from headwater.runtime import RuntimeProfile, StorageProfile
-from headwater.runtime.settings import is_session_setting, settings_of, snapshot_of
+from headwater.runtime.settings import is_session_setting, settings_of, snapshot_of, with_results
 
 
 def test_what_affects_results_is_apart_from_what_does_not() -> None:
@@ -35,3 +35,20 @@ def test_only_sql_settings_can_differ_by_session() -> None:
 def test_only_a_local_master_is_bound_to_this_machine() -> None:
     assert "spark.driver.host" in settings_of(RuntimeProfile(master="local[4]"))[1]
     assert "spark.driver.host" not in settings_of(RuntimeProfile(master="spark://host:7077"))[1]
+
+
+def test_a_profile_can_have_the_results_of_another_and_its_own_speed() -> None:
+    more = (
+        ("spark.sql.legacy.x", "1"),
+        ("spark.sql.caseSensitive", "true"),
+        ("spark.sql.apiKey.secret", "s"),
+    )
+    then = RuntimeProfile(time_zone="Asia/Tokyo", ansi=False, shuffle_partitions=9, spark=more)
+    recorded = dict(snapshot_of(then).results)
+    own = (("spark.sql.legacy.y", "2"), ("spark.executor.cores", "2"), ("spark.files.x", "3"))
+    found = with_results(RuntimeProfile(shuffle_partitions=5, spark=own), recorded)
+    results, speed = settings_of(found)
+    assert (speed["spark.sql.shuffle.partitions"], speed["spark.executor.cores"]) == ("5", "2")
+    del recorded["spark.sql.apiKey.secret"]  # nobody knows what it was
+    assert results == {**recorded, "spark.files.x": "3"}  # that one belongs to the application
+    assert with_results(found, dict(snapshot_of(found).results)) == found

@@ -21,6 +21,7 @@ from headwater.cli.maintain import maintain
 from headwater.cli.plan import explain, lineage, plan
 from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
+from headwater.cli.replay import replay
 from headwater.cli.runs import runs, show
 from headwater.cli.table import table
 from headwater.cli.upkeep import checkpoint, cleanup_log, export, optimize, restore, vacuum
@@ -43,6 +44,7 @@ app.command()(explain)
 app.command()(query)
 app.command()(runs)
 app.command()(show)
+app.command()(replay)
 app.command()(init)
 app.command()(doctor)
 app.command()(functions)

@@ -20,7 +20,7 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from headwater.errors import HeadwaterError, PinsAtRisk
+from headwater.errors import HeadwaterError, PinsAtRisk, PlanDrift
 from headwater.origin import Origin
 from headwater.run import Listener, Progress, ignore_progress
 
@@ -81,6 +81,7 @@ def error_document(error: HeadwaterError) -> dict[str, Any]:
         "path": _shown_path(error.origin.path) if error.origin else None,
         "line": (error.origin.line or None) if error.origin else None,
         **({"lost": list(error.lost)} if isinstance(error, PinsAtRisk) else {}),
+        **({"differences": list(error.differences)} if isinstance(error, PlanDrift) else {}),
     }
 
 

@@ -21,7 +21,7 @@ read_changes, open_changes      what changed between two versions: ChangeRead
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
 scans_of                        what a query reads of each table: TableScan
 verify_pin, promised_rows       whether rows are as the log promises: Verification
-row_promise                     what it promises: RowPromise
+row_promise                     what it promises: RowPromise; missing_files: its data files that are gone
 ScanCounter                     the same, in a job that reads everything anyway
 read_files, read_scanned        the rows of files that are no table
 register_delta, register_changes, register_listing, register_table
@@ -39,6 +39,7 @@ ConstraintCheck, MeaningCheck, Attempt, Protocol
 ContentDigest, content_of_text  the rows of a table as one short text
 find_content, compute_content   that of a version: kept, or by reading all rows; keep_content
 marked_approximate              columns that are left out of it (APPROXIMATE_KEY)
+hash_rows                       its parts, row by row
 check_storable, check_policy    whether rows can be a table's, and be written as its policy says
 CommitNote, note_of             what a commit says of its own making
 
@@ -70,6 +71,7 @@ from headwater.delta.content import (
     APPROXIMATE_KEY,
     ContentDigest,
     content_of_text,
+    hash_rows,
     marked_approximate,
 )
 from headwater.delta.digests import compute_content, find_content, keep_content
@@ -153,6 +155,7 @@ from headwater.delta.verifying import (
     RowPromise,
     ScanCounter,
     Verification,
+    missing_files,
     promised_rows,
     row_promise,
     verify_pin,
@@ -236,6 +239,7 @@ __all__ = [
     "find_content",
     "find_head",
     "first_kept",
+    "hash_rows",
     "is_head",
     "keep_content",
     "last_vacuumed",
@@ -243,6 +247,7 @@ __all__ = [
     "list_log",
     "marked_approximate",
     "merged_holds",
+    "missing_files",
     "newest_with_same_rows",
     "note_of",
     "open_changes",

@@ -104,13 +104,17 @@ def _with_metadata(session: RunSession, column: Any, name: str, metadata: dict[s
     return type(column)(getattr(column._jc, "as")(name, said))
 
 
+def hash_rows(rows: DataFrame, *more: str) -> DataFrame:
+    """Each row's hashes as `first` and `second`, and further expressions in SQL over its columns."""
+    hashes = row_hashes(rows.schema, _free_prefix(rows))
+    inside = rows.selectExpr("*", *hashes.inside)
+    return inside.selectExpr(f"{hashes.first} AS first", f"{hashes.second} AS second", *more)
+
+
 def digest_rows(rows: DataFrame) -> ContentDigest:
     """The digest of rows, by a pass over all of them."""
     halves = [f"sum(CAST({part} AS DECIMAL(20, 0)))" for part in _parts("first", "second")]
-    hashes = row_hashes(rows.schema, _free_prefix(rows))
-    inside = rows.selectExpr("*", *hashes.inside)
-    hashed = inside.selectExpr(f"{hashes.first} AS first", f"{hashes.second} AS second")
-    found = hashed.selectExpr("count(1)", *halves).collect()[0]
+    found = hash_rows(rows).selectExpr("count(1)", *halves).collect()[0]
     return _of_halves(int(found[0]), [int(each or 0) for each in found[1:]])
 
 

@@ -156,6 +156,15 @@ def verify_pin(session: RunSession, pin: TablePin) -> Verification:
     )
 
 
+def missing_files(session: RunSession, pin: TablePin) -> tuple[str, ...]:
+    """The data files of a pin that are not where the log says, as it writes them; sorted.
+
+    Raises:
+        NotADeltaTable, LogUnreadable, VersionNotFound, ProtocolUnsupported: there is no log to ask.
+    """
+    return tuple(each.path for each in list_files(session, pin) if not _place(pin, each.path).is_file())
+
+
 class ScanCounter:
     """Counts the rows that come out of a scan while a job reads them anyway: `rows` must be what it reads."""
 

@@ -8,6 +8,7 @@ ProjectPlan, PlannedView        what a build would do, and why
 Explanation                     how Spark would run a view
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
 RunSummary                      a run on record, in short; seconds_of, is_not_reached: told from a whole one
+ReplayReport, ReplayedView      what a replay found; RowDifference, SampleRow: rows that differ
 
 One Delta table, of a project or of none:
 locate_table, is_table_path     what a path or a name means: LocatedTable
@@ -24,6 +25,7 @@ holds_on                        what recorded runs need of it
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
+from headwater.run.comparing import RowDifference, SampleRow
 from headwater.run.explaining import Explanation
 from headwater.run.history import RunSummary, is_not_reached, seconds_of
 from headwater.run.holds import holds_on
@@ -32,6 +34,7 @@ from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progres
 from headwater.run.planning import PlannedView, ProjectPlan
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
+from headwater.run.replaying import ReplayedView, ReplayReport
 from headwater.run.tables import (
     LocatedTable,
     TableDescription,
@@ -79,10 +82,14 @@ __all__ = [
     "ProjectPlan",
     "Properties",
     "QueryResult",
+    "ReplayReport",
+    "ReplayedView",
     "Restore",
     "ResultColumn",
+    "RowDifference",
     "RunOutcome",
     "RunSummary",
+    "SampleRow",
     "TableDescription",
     "TableRequest",
     "UpkeepDone",

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from headwater.artifacts import RunMark, commit_manifest, commit_plans
+from headwater.delta import describe_pin
 from headwater.names import SnapshotKey
+from headwater.pipeline import SourceSpec
+from headwater.run.drift import check_drift
 from headwater.run.facts import Facts, capabilities_shown, last_commits
 from headwater.run.healing import STOPPED, record_stopped
 from headwater.run.ledger import LEDGER, append_runs
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
-from headwater.run.recording import manifest_of
+from headwater.run.recording import manifest_of, planned_sources
 from headwater.run.sessions import LazySession
 from headwater.run.steps import (
     Run,
@@ -39,8 +42,10 @@ if TYPE_CHECKING:
 
     from headwater.artifacts import Manifest
     from headwater.clock import Clock
+    from headwater.delta import SnapshotInfo
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline
+    from headwater.plan import PlanBundle
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
 
@@ -72,12 +77,13 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         bundling = bundling_of(run, pipeline)
         compiled = plan_views(run, pipeline, sources, bundling)
         only = asked_for(run, compiled)
+        check_drift(compiled.bundles.values(), engine.get(), lambda name: _snapshot(run, pipeline, name))
         request.warehouse.prepare()
         nothing = Made()
         with RunMark(
             request.warehouse.root, replace(_manifest(run, pipeline, compiled, nothing), **_STOPPED)
         ) as mark:
-            commit_plans(request.warehouse.root, run.run_id, compiled.bundles.values())
+            _commit_plans(run, pipeline, compiled.bundles)
             made = _make(run, pipeline, compiled, bundling, only)
             manifest = _record(run, pipeline, compiled, made)
             failed = append_runs(engine.get(), request.warehouse, (*stopped, manifest))
@@ -85,6 +91,15 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         errors = made.errors or ({LEDGER: failed} if failed else {})
         outcome = _outcome(run, pipeline, manifest, errors, clock.monotonic() - start)
         return dataclasses.replace(outcome, warnings=_warnings(compiled))
+
+
+def _snapshot(run: Run, pipeline: Pipeline, name: str) -> SnapshotInfo | None:
+    """A Delta source at its pin; None for anything else."""
+    spec = pipeline.spec(name)
+    if not isinstance(spec, SourceSpec) or spec.kind not in {"delta", "changes", "made"}:
+        return None
+    pin = run.pins.pinned(spec).pin
+    return describe_pin(run.engine.get(), pin, spec.origin) if pin else None
 
 
 def _warnings(compiled: Compiled) -> tuple[str, ...]:
@@ -133,9 +148,13 @@ def _make(
 
 def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
     manifest = _manifest(run, pipeline, compiled, made)
-    commit_plans(run.request.warehouse.root, run.run_id, {**compiled.bundles, **made.bundles}.values())
+    _commit_plans(run, pipeline, {**compiled.bundles, **made.bundles})
     commit_manifest(run.request.warehouse.root, manifest)
     return manifest
+
+
+def _commit_plans(run: Run, pipeline: Pipeline, bundles: Mapping[str, PlanBundle]) -> None:
+    commit_plans(run.request.warehouse.root, run.run_id, bundles.values(), planned_sources(pipeline))
 
 
 def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:

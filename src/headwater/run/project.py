@@ -26,6 +26,7 @@ from headwater.run.history import RunSummary, find_run, recent_runs
 from headwater.run.outcome import Listener, RunOutcome, ignore_progress
 from headwater.run.planning import ProjectPlan, plan_project
 from headwater.run.query import QueryRequest, QueryResult, open_query
+from headwater.run.replaying import ReplayReport, ReplayRequest, is_view_of, replay_run
 from headwater.run.steps import RunRequest
 from headwater.run.warehouse import Warehouse
 from headwater.runtime import adopt_session, cache_policy, resolve_profile
@@ -186,3 +187,37 @@ class Project:
             spark=self.spark,
         )
         return open_query(request, self._clock, listen)
+
+    def replay(
+        self, run: str, view: str | None = None, *, keep: bool = False, listen: Listener = ignore_progress
+    ) -> ReplayReport:
+        """Makes the stored tables of a recorded run again, in a scratch place, and compares the rows.
+
+        Nothing of the project's definitions is read: the run's record has its plans.
+
+        Args:
+            run: a run's id, the beginning of one, or `last`.
+            view: a stored view of that run; all if None.
+            keep: leave what was made, and say where.
+            listen: hears what is being done.
+
+        Raises:
+            RunNotFound, RunAmbiguous: there is no such run, or several.
+            NotRecorded: there is no such stored view in it.
+            PinsGone: something that the run read or made is not there any more.
+            PlanDrift: this installation would not run the plans as they were planned.
+        """
+        request = ReplayRequest(
+            config=self.config,
+            profile=self.profile,
+            warehouse=self.warehouse,
+            run=run,
+            view=view,
+            keep=keep,
+            spark=self.spark,
+        )
+        return replay_run(request, self._clock, listen)
+
+    def has_view(self, run: str, name: str) -> bool:
+        """Whether a recorded run has a view of that name; RunNotFound if there is no such run."""
+        return is_view_of(find_run(self.warehouse.root, run), name)

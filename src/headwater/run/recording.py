@@ -1,6 +1,6 @@
-"""A run that is over, as its manifest.
+"""A run that is over, as its manifest, and its sources as they were declared.
 
-Not here: writing it.
+Not here: writing either.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from headwater.artifacts import (
     Manifest,
     OperatorsRecord,
     PinRecord,
+    PlannedSource,
     SourceRecord,
     ViewRecord,
     ViolationRecord,
@@ -22,6 +23,7 @@ from headwater.artifacts import (
 from headwater.errors import ConstraintViolated
 from headwater.functions import tags_of
 from headwater.run.bundling import file_of
+from headwater.runtime import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,6 +107,22 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         history=facts.history,
         host=facts.host,
         error="; ".join(str(each) for each in errors.values()) or None,
+    )
+
+
+def planned_sources(pipeline: Pipeline) -> tuple[PlannedSource, ...]:
+    """Every source as it was declared, so that it can be read again when its definition is gone."""
+    return tuple(
+        PlannedSource(
+            name=each.name,
+            kind=each.kind,
+            path=each.path,
+            file_format=each.file_format,
+            schema=each.schema,
+            options=dict(redacted(each.options)),
+            plan=each.plan.executable if each.plan else None,
+        )
+        for each in pipeline.sources
     )
 
 

@@ -4,6 +4,8 @@ RuntimeProfile, resolve_profile   the value (DEFAULT_PROFILE is its name), and w
 TomlSource, check_keys            lines and unknown keys of a TOML file
 identity_of                       what a profile's runtime is, without starting it: RuntimeIdentity
 SettingsSnapshot                  settings that affect results, apart from those that do not
+with_results                      a profile with the settings that a recorded run had
+settings_in_force                 what is really set in a session
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 check_session                     whether a session that is open will do: CompatibilityReport, SessionCheck
 adopt_session                     what is really there in one that will: Adoption
@@ -58,8 +60,9 @@ from headwater.runtime.session import (
     ignore_notes,
     open_runtime,
     prepare_engine,
+    settings_in_force,
 )
-from headwater.runtime.settings import SettingsSnapshot
+from headwater.runtime.settings import SettingsSnapshot, with_results
 from headwater.runtime.storage import StorageProfile, check_writable, is_remote, local_path_of, redacted
 from headwater.runtime.streaming import ArrowStream, as_arrow_can
 from headwater.runtime.threads import for_thread
@@ -117,4 +120,6 @@ __all__ = [
     "redacted",
     "resolve_profile",
     "run_training",
+    "settings_in_force",
+    "with_results",
 ]

@@ -27,7 +27,7 @@ from headwater.functions import FunctionSnapshot, function_snapshot
 from headwater.runtime.adopting import adopt_session, forget_inherited
 from headwater.runtime.archive import make_archive, start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
-from headwater.runtime.failures import ENGINE_EXCEPTIONS, failure_of, silence_engine_loggers
+from headwater.runtime.failures import ENGINE_EXCEPTIONS, engine_error, failure_of, silence_engine_loggers
 from headwater.runtime.gateway import Gateway, open_gateway
 from headwater.runtime.home import headwater_home
 from headwater.runtime.installing import FunctionInstaller
@@ -283,6 +283,15 @@ def _adopt(profile: RuntimeProfile, spark: SparkSession) -> SessionRuntime:
             root = _session_of(context, java.newSession())
             _adopted[:] = [_Application(gateway=None, context=context, root=root, settings={})]
         return SessionRuntime(profile, _adopted[0], identity)
+
+
+def settings_in_force(session: RunSession) -> dict[str, str]:
+    """Every setting that a session really has, whoever set it; asked in one call."""
+    try:
+        pairs = str(session.jvm_session.sessionState().conf().getAllConfs().mkString("\0"))
+    except ENGINE_EXCEPTIONS as error:
+        raise engine_error(error) from error
+    return dict(each.split(" -> ", 1) for each in pairs.split("\0") if " -> " in each)
 
 
 def close_runtime() -> None:

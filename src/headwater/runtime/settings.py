@@ -5,12 +5,14 @@ Not here: the session that gets them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from headwater.runtime.storage import redacted
+from headwater.runtime.storage import REDACTED, redacted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from headwater.runtime.profile import RuntimeProfile
 
 # Extra settings under these names change how fast an answer comes and where it is logged, not what it is.
@@ -42,6 +44,8 @@ _SPEED_PREFIXES = (
 _BY_AGE = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 EXTENSIONS = "spark.sql.extensions"
 CATALOG = "spark.sql.catalog.spark_catalog"
+_TIME_ZONE = "spark.sql.session.timeZone"
+_ANSI = "spark.sql.ansi.enabled"
 # Fixed when the application starts; one process has one value of each.
 _STATIC = (
     EXTENSIONS,
@@ -62,8 +66,8 @@ class SettingsSnapshot:
 def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]]:
     """All Spark settings of a profile: those that affect results, and those that do not."""
     results = {
-        "spark.sql.session.timeZone": profile.time_zone,
-        "spark.sql.ansi.enabled": _word(profile.ansi),
+        _TIME_ZONE: profile.time_zone,
+        _ANSI: _word(profile.ansi),
         "spark.sql.caseSensitive": "false",
         "spark.sql.storeAssignmentPolicy": "ANSI",
         "spark.sql.timestampType": "TIMESTAMP_LTZ",
@@ -99,6 +103,31 @@ def snapshot_of(profile: RuntimeProfile) -> SettingsSnapshot:
     return SettingsSnapshot(
         results=redacted(tuple(sorted(results.items()))), speed=redacted(tuple(sorted(speed.items())))
     )
+
+
+def with_results(profile: RuntimeProfile, recorded: Mapping[str, str]) -> RuntimeProfile:
+    """The profile whose sessions have the recorded settings, of those that affect results.
+
+    What is fixed when the application starts, and what was struck out as a secret, stays as it is here.
+    """
+    kept = {
+        key: value
+        for key, value in profile.spark
+        if key.startswith(_SPEED_PREFIXES) or not is_session_setting(key) or recorded.get(key) == value
+    }
+    plain = replace(
+        profile,
+        time_zone=recorded.get(_TIME_ZONE, profile.time_zone),
+        ansi=recorded.get(_ANSI, _word(profile.ansi)) == "true",
+        spark=tuple(sorted(kept.items())),
+    )
+    here = settings_of(plain)[0]
+    more = {
+        key: value
+        for key, value in recorded.items()
+        if is_session_setting(key) and REDACTED not in value and here.get(key) != value
+    }
+    return replace(plain, spark=tuple(sorted({**kept, **more}.items())))
 
 
 def is_session_setting(key: str) -> bool:
