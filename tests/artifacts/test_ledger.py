@@ -251,7 +251,7 @@ def test_rows_come_in_one_order_and_belong_to_the_run() -> None:
 def test_no_secret_is_in_any_row() -> None:
     texts = [row.details for row in (*rows_of(), maintenance_row(KEPT))]
     assert not [text for text in texts if "hunter2" in text]
-    assert sum("*****" in text for text in texts) == 5  # setting, snapshot, mutation, plan, upkeep
+    assert sum("*****" in text for text in texts) == 6  # setting, snapshot, mutation, two plans, upkeep
 
 
 def test_tasks_are_numbered_as_they_ran() -> None:
@@ -267,8 +267,11 @@ def test_a_run_and_its_outputs_lead_to_each_other() -> None:
     (manifest,) = details("manifest")
     assert manifest["outputs"] == [{"dataset": "totals", "digest": "c8", "version": 8}]
     assert manifest["delta_inputs"] == [{"dataset": "events", "digest": "c3", "version": 3}]
-    assert manifest["artifact_ids"] == ["scan::events::3", PLAN.key]
-    assert manifest["plan_fingerprints"] == {"totals": PLAN.fingerprint.digest}
+    assert manifest["artifact_ids"] == ["scan::events::3", THROUGH.key, PLAN.key]
+    assert manifest["plan_fingerprints"] == {
+        "through": THROUGH.fingerprint.digest,
+        "totals": PLAN.fingerprint.digest,
+    }
     signatures = [row.name for row in rows_of() if row.kind == "manifest"]
     other = replace(PLAN, fingerprint=replace(PLAN.fingerprint, code="d"))
     assert signatures != [row.name for row in ledger_rows(MANIFEST, [other]) if row.kind == "manifest"]

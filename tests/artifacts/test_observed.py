@@ -114,7 +114,9 @@ def seen_again(manifest: Manifest, data: st.DataObject) -> Manifest:
             snapshot = other(snapshot, "timestamp", "table_uri", *(("version", "digest") if own else ()))
         return replace(other(record, "version") if own else record, snapshot=snapshot)
 
-    seen = other(manifest, "run_id", "started_at", "finished_at", "host", "operators", "history", "error")
+    seen = other(
+        manifest, "run_id", "started_at", "finished_at", "host", "operators", "history", "resumes", "error"
+    )
     mutated = ("version", "commit_digest", "timestamp_ms", "metrics", "attempts")
     return replace(
         seen,
@@ -244,6 +246,7 @@ def test_the_observed_part_has_the_shape_of_the_rest() -> None:
         "started_at": "then",
         "finished_at": "later",
         "host": "here",
+        "resumes": None,
         "error": FULL.error,
         "operators": [{"table": "good", "operators": []}],
         "history": [
@@ -279,7 +282,7 @@ def test_a_manifest_of_which_little_is_observed_has_no_empty_lists_there() -> No
     small = replace(FULL, tables=(), mutations=(), registrations=(), violations=(), capabilities=())
     small = replace(small, sources=(SourceRecord(name="lake", kind="delta", digest="s", pin=PIN),))
     assert sorted(manifest_document(small)[OBSERVED]) == [
-        *("error", "finished_at", "history", "host", "operators", "run_id", "started_at")
+        *("error", "finished_at", "history", "host", "operators", "resumes", "run_id", "started_at")
     ]
 
 
