@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -24,6 +25,14 @@ def test_a_note_comes_back_from_a_commit() -> None:
 )
 def test_what_others_write_is_no_note(text: str | None) -> None:
     assert note_of(text) is None
+
+
+def test_a_note_tells_what_rows_were_made_of() -> None:
+    note = CommitNote(
+        pipeline="p", table="t", run_id="r", task_key="k", mutation_id="m", inputs=(("a", 3), ("b", None))
+    )
+    assert json.loads(note.text())["headwater"]["inputs"] == {"a": 3, "b": None}
+    assert note_of(note.text()) == note
 
 
 def test_a_note_tells_what_earlier_tries_met() -> None:

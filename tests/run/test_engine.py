@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import headwater
 from headwater.artifacts import last_manifest, read_manifest
 from headwater.delta import note_of, read_head
-from headwater.errors import HeadwaterError
+from headwater.errors import HeadwaterError, PlanDrift
+from headwater.run import engine
 
 if TYPE_CHECKING:
     from headwater.run import Progress, Project, RunOutcome
@@ -292,6 +293,24 @@ def test_a_view_that_fails_at_work_is_recorded_and_the_rest_goes_on_next_time(
         "order_facts": "skipped",
         "top_customers": "skipped",
     }
+
+
+def test_a_session_that_would_run_plans_otherwise_is_refused_before_any_work(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(copy / ".headwater")
+    plan_views = engine.plan_views
+
+    def planned(run: Any, *given: Any) -> Any:
+        compiled = plan_views(run, *given)
+        run.engine.get().spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+        return compiled
+
+    monkeypatch.setattr(engine, "plan_views", planned)
+    with pytest.raises(PlanDrift) as caught:
+        build(copy)
+    assert caught.value.differences == ("setting spark.sql.session.timeZone: planned UTC, found Asia/Tokyo",)
+    assert not (copy / ".headwater").exists()
 
 
 def test_a_mistake_in_the_last_view_is_found_before_the_first_is_written(copy: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater
-from headwater.artifacts import marked_runs, read_manifest, read_manifests
+from headwater.artifacts import marked_runs, read_manifests
 from headwater.run import engine, making
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ def manifests(folder: Path) -> list[Manifest]:
     return list(read_manifests(folder / ".headwater"))
 
 
+def in_the_ledger(folder: Path) -> list[str]:
+    with project(folder).query("SELECT run_id FROM hw_runs ORDER BY run_id") as result:
+        return [row["run_id"] for row in result.read_all().to_pylist()]
+
+
 def test_what_a_killed_run_has_committed_is_recorded_under_its_id(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +84,7 @@ def test_what_a_killed_run_has_committed_is_recorded_under_its_id(
     ]
     assert stopped.tables[0].digest == last.tables[0].digest
     assert list(marked_runs(folder / ".headwater")) == []
+    assert in_the_ledger(folder) == [stopped.run_id, last.run_id]
     assert project(folder).build().status == "unchanged"
 
 
@@ -103,21 +109,14 @@ def test_a_mark_that_cannot_be_read_stops_nobody(folder: Path, monkeypatch: pyte
     assert any("going on without the record of a run" in each.message for each in heard)
 
 
-def test_a_run_killed_after_its_manifest_keeps_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = engine._record
-
-    def kill(*given: Any) -> None:
-        record(*given)
-        raise Killed
-
-    monkeypatch.setattr(engine, "_record", kill)
-    with pytest.raises(Killed):
-        project(folder).build()
-    monkeypatch.undo()
+def test_a_run_killed_between_its_manifest_and_the_ledger_is_added_to_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_at(engine, "append_runs", monkeypatch, folder)
     (before,) = manifests(folder)
-    assert project(folder).build().status == "done"
+    outcome = project(folder).build()
+    assert [each.action for each in outcome.tables] == ["skipped", "skipped"]
     after, last = manifests(folder)
     assert after == before
-    assert [each.action for each in last.tables] == ["skipped", "skipped"]
-    path = folder / ".headwater" / "runs" / before.run_id / "manifest.json"
-    assert read_manifest(path) == before
+    assert in_the_ledger(folder) == [before.run_id, last.run_id]
+    assert project(folder).build().status == "unchanged"

@@ -38,7 +38,8 @@ ClauseAction = Literal["update", "insert", "delete"]
 class CommitNote:
     """What a commit says of its own making; it is kept in the commit, so that the table can be asked.
 
-    `attempts` are the ends of earlier tries of the same mutation: each the name of the conflict it met.
+    `attempts` are the ends of earlier tries of the same mutation: each the name of the conflict it met;
+    `inputs` what the rows were made of, each with its version (None for what has none).
     """
 
     pipeline: str
@@ -47,6 +48,7 @@ class CommitNote:
     task_key: str
     mutation_id: str
     attempts: tuple[str, ...] = ()
+    inputs: tuple[tuple[str, int | None], ...] = ()
 
     def text(self, step: Step | None = None) -> str:
         """The note as the commit carries it; `step` marks a commit beside the mutation's own."""
@@ -54,6 +56,8 @@ class CommitNote:
         inside |= {"task_key": self.task_key, "mutation_id": self.mutation_id}
         if self.attempts:
             inside["attempts"] = list(self.attempts)
+        if self.inputs:
+            inside["inputs"] = dict(self.inputs)
         return json.dumps({"headwater": {**inside, **({"step": step} if step else {})}}, sort_keys=True)
 
 
@@ -75,7 +79,8 @@ def _note(user_metadata: str | None, step: Step | None) -> CommitNote | None:
         if inside.pop("step", None) != step:
             return None
         attempts = tuple(cast("list[str]", inside.pop("attempts", [])))
-        return CommitNote(**cast("dict[str, str]", inside), attempts=attempts)
+        inputs = tuple(cast("dict[str, int | None]", inside.pop("inputs", {})).items())
+        return CommitNote(**cast("dict[str, str]", inside), attempts=attempts, inputs=inputs)
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -163,7 +163,6 @@ def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> M
             plans=len(made.bundles), receipts=made.receipts, registrations=made.registrations
         ),
         history=last_commits(_datasets(run, pipeline)),
-        operators=made.operators,
         host=platform.node(),
     )
     return manifest_of(
@@ -173,15 +172,9 @@ def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> M
         identity=run.identity,
         pipeline=pipeline,
         sources=[run.pins.pinned(source) for source in pipeline.sources],
-        reads=compiled.reads,
-        bundles={**compiled.bundles, **made.bundles},
-        statistics=compiled.statistics,
-        tables=made.tables,
-        registrations=made.registrations,
-        rows_checked=made.rows_checked,
-        receipts=made.receipts,
+        compiled=compiled,
+        made=made,
         schemas=run.schemas,
-        errors=made.errors,
         only=run.request.only,
         resumes=run.resumes.run_id if run.resumes else None,
         facts=facts,

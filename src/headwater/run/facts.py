@@ -5,7 +5,7 @@ Not here: what the run did; see `recording`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import CapabilityRecord, HistoryRecord
@@ -18,20 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater.delta import Receipt, Registration
-    from headwater.plan import OperatorMetrics
 
 _COMMITS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """All of them; `operators` are those of slow tasks, by table."""
+    """All of them."""
 
     capabilities: tuple[CapabilityRecord, ...] = ()
     history: tuple[HistoryRecord, ...] = ()
-    operators: Mapping[str, tuple[OperatorMetrics, ...]] = field(
-        default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
-    )
     host: str = ""
 
 

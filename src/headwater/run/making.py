@@ -180,6 +180,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     _check_sources(request, reached)
     between = _between(request, reached)
     is_fresh = bundle.every_run or any(made.bundles[each.name].every_run for each in between)
+    request.context.inputs[view.name] = {each.name: each.version for each in bundle.inputs}
     table = run_task(
         request.context,
         scheduled,

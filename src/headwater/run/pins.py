@@ -1,4 +1,4 @@
-"""The sources of a pipeline at the versions that this run will read.
+"""The sources of a pipeline at the versions that this run will read, or that a run on record has read.
 
 Not here: reading them.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater.datasets import ReadOptions, read_options_of
 from headwater.delta import (
     CdfWindow,
     ChangePin,
@@ -17,6 +18,7 @@ from headwater.delta import (
     find_commit,
     find_content,
     find_head,
+    newest_with_same_rows,
     note_of,
     pin_changes,
     pin_files,
@@ -25,12 +27,12 @@ from headwater.delta import (
     scan_files,
 )
 from headwater.digest import digest_of
-from headwater.errors import HeadwaterError, VersionNotFound
+from headwater.errors import HeadwaterError, NothingToRead, VersionNotFound
 from headwater.names import TablePin
 from headwater.runtime import is_remote, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from headwater.artifacts import Manifest, SourceRecord
@@ -191,6 +193,64 @@ class SourcePins:
         return PinnedSource(
             spec=spec, pin=pin, as_made=is_ours, rows=rows, content=content.text if content else None
         )
+
+
+class RecordedPins(SourcePins):
+    """Sources at the pins of a run on record, and at no other."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        warehouse: Warehouse,
+        storage: StorageProfile,
+        latest: LatestVersions,
+        last: Manifest | None,
+    ) -> None:
+        super().__init__(root=root, warehouse=warehouse, storage=storage, latest=latest, last=last)
+        self._last = last
+
+    def recorded(self) -> Iterator[tuple[TablePin, ReadOptions, int | None]]:
+        """Every stored table and Delta source that the run left at a version, and how it is read.
+
+        The last part is the first version of a change feed.
+        """
+        if self._last is None:
+            return
+        for source in self._last.sources:
+            if source.kind in {"delta", "changes", "made"}:
+                start = source.starting_version
+                pin = self._recorded_pin(source)
+                # What was asked for in particular, such as some files, is a matter of that very version.
+                newest = pin if source.options else newest_with_same_rows(pin)
+                yield newest, read_options_of(source.options), start
+        for table in self._last.tables:
+            if table.pin is not None:
+                uri = self._storage.canonical_uri(str(self._warehouse.table_path(table.name)))
+                pin = TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
+                yield newest_with_same_rows(pin), ReadOptions(), None
+
+    def pinned(self, spec: SourceSpec) -> PinnedSource:
+        """The source as the run saw it; rows in memory as their definition has them now."""
+        if spec.kind == "memory":
+            return super().pinned(spec)
+        sources = self._last.sources if self._last else ()
+        record = next((each for each in sources if each.name == spec.name), None)
+        if record is None or record.kind != spec.kind:
+            reason = "it is new since the last run"
+            raise NothingToRead(name=spec.name, reason=reason, path=str(self._root), origin=spec.origin)
+        if spec.kind in {"listing", "files"}:
+            found = super().pinned(spec)
+            if found.pin is None or found.pin.digest != record.pin.digest:
+                raise VersionNotFound(path=self.uri_of(spec), version=record.pin.version, origin=spec.origin)
+            return found
+        pin, start = self._recorded_pin(record), record.starting_version
+        changes = None if start is None else ChangePin(pin=pin, starting_version=start)
+        return PinnedSource(spec=spec, pin=pin, changes=changes)
+
+    def _recorded_pin(self, record: SourceRecord) -> TablePin:
+        pin = record.pin
+        return TablePin(name=record.name, uri=self.uri_of(record), version=pin.version, digest=pin.digest)
 
 
 def source_uri(

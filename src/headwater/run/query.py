@@ -17,10 +17,9 @@ import pyarrow as pa
 
 from headwater.artifacts import last_manifest
 from headwater.clock import new_run_id
-from headwater.datasets import ReadOptions, read_options_of
+
 from headwater.delta import (
     ChangePin,
-    newest_with_same_rows,
     register_changes,
     register_delta,
     storage_error,
@@ -31,7 +30,6 @@ from headwater.errors import (
     NothingToRead,
     ResultClosed,
     UnknownDataset,
-    VersionNotFound,
 )
 from headwater.functions import FUNCTION_ROW_SCHEMA, function_rows
 from headwater.names import TablePin, near_hint, same_name
@@ -40,7 +38,7 @@ from headwater.plan import analyse_query, analysed_tree, inspect_query, names_in
 from headwater.run.compile import check_enabled, register_source, rehydrate_view
 from headwater.run.ledger import LedgerNames
 from headwater.run.outcome import Progress
-from headwater.run.pins import PinnedSource, SourcePins
+from headwater.run.pins import RecordedPins
 from headwater.run.schemas import RecordedSchemas
 from headwater.run.sessions import LazySession
 from headwater.runtime import ArrowStream, as_arrow_can, engine_errors, identity_of
@@ -51,8 +49,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.artifacts import Manifest, SourceRecord
+    from headwater.artifacts import Manifest
     from headwater.clock import Clock
+    from headwater.datasets import ReadOptions
     from headwater.delta import LatestVersions
     from headwater.names import SnapshotKey
     from headwater.pipeline import Pipeline, ProjectConfig
@@ -222,8 +221,14 @@ class _Names:
         return last_manifest(self._request.warehouse.root)
 
     @cached_property
-    def _pins(self) -> _RecordedPins:
-        return _RecordedPins(self._request, self._last)
+    def _pins(self) -> RecordedPins:
+        return RecordedPins(
+            root=self._request.config.root,
+            warehouse=self._request.warehouse,
+            storage=self._request.profile.storage,
+            latest=self._request.latest,
+            last=self._last,
+        )
 
     @cached_property
     def _pinned(self) -> dict[str, tuple[TablePin, ReadOptions, int | None]]:
@@ -332,65 +337,6 @@ class _Names:
         settings = dict(identity.settings.results)
         with open_definitions(self._request.config, settings=settings) as loaded:
             return build_pipeline(loaded, schemas, settings=settings), schemas
-
-
-class _RecordedPins(SourcePins):
-    """Sources at the pins of the last run, and at no other."""
-
-    def __init__(self, request: QueryRequest, last: Manifest | None) -> None:
-        super().__init__(
-            root=request.config.root,
-            warehouse=request.warehouse,
-            storage=request.profile.storage,
-            latest=request.latest,
-            last=last,
-        )
-        self._request = request
-        self._last = last
-
-    def recorded(self) -> Iterator[tuple[TablePin, ReadOptions, int | None]]:
-        """Every stored table and Delta source that the last run left at a version, and how it is read.
-
-        The last part is the first version of a change feed.
-        """
-        if self._last is None:
-            return
-        for source in self._last.sources:
-            if source.kind in {"delta", "changes", "made"}:
-                start = source.starting_version
-                pin = self._recorded_pin(source)
-                # What was asked for in particular, such as some files, is a matter of that very version.
-                newest = pin if source.options else newest_with_same_rows(pin)
-                yield newest, read_options_of(source.options), start
-        for table in self._last.tables:
-            if table.pin is not None:
-                place = str(self._request.warehouse.table_path(table.name))
-                uri = self._request.profile.storage.canonical_uri(place)
-                pin = TablePin(name=table.name, uri=uri, version=table.pin.version, digest=table.pin.digest)
-                yield newest_with_same_rows(pin), ReadOptions(), None
-
-    def pinned(self, spec: SourceSpec) -> PinnedSource:
-        """The source as the last run saw it; rows in memory as their definition has them now."""
-        if spec.kind == "memory":
-            return super().pinned(spec)
-        sources = self._last.sources if self._last else ()
-        record = next((each for each in sources if each.name == spec.name), None)
-        if record is None or record.kind != spec.kind:
-            reason = "it is new since the last run"
-            root = str(self._request.config.root)
-            raise NothingToRead(name=spec.name, reason=reason, path=root, origin=spec.origin)
-        if spec.kind in {"listing", "files"}:
-            found = super().pinned(spec)
-            if found.pin is None or found.pin.digest != record.pin.digest:
-                raise VersionNotFound(path=self.uri_of(spec), version=record.pin.version, origin=spec.origin)
-            return found
-        pin, start = self._recorded_pin(record), record.starting_version
-        changes = None if start is None else ChangePin(pin=pin, starting_version=start)
-        return PinnedSource(spec=spec, pin=pin, changes=changes)
-
-    def _recorded_pin(self, record: SourceRecord) -> TablePin:
-        pin = record.pin
-        return TablePin(name=record.name, uri=self.uri_of(record), version=pin.version, digest=pin.digest)
 
 
 def _recorded_names(last: Manifest) -> set[str]:

@@ -5,7 +5,7 @@ Not here: writing either.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater.artifacts import (
     FileRecord,
@@ -28,12 +28,11 @@ from headwater.runtime import redacted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from headwater.artifacts import TableRecord
-    from headwater.delta import Receipt, Registration
     from headwater.errors import HeadwaterError
     from headwater.pipeline import Pipeline, ProjectConfig, ViewSpec
-    from headwater.plan import PlanBundle, StatisticsDecision
+    from headwater.run.compile import Compiled
     from headwater.run.facts import Facts
+    from headwater.run.making import Made
     from headwater.run.pins import PinnedSource
     from headwater.run.schemas import RecordedSchemas
     from headwater.runtime import RuntimeIdentity
@@ -47,67 +46,62 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
     identity: RuntimeIdentity,
     pipeline: Pipeline,
     sources: Sequence[PinnedSource],
-    reads: Mapping[str, tuple[str, ...]],
-    bundles: Mapping[str, PlanBundle],
-    statistics: tuple[StatisticsDecision, ...],
-    tables: Sequence[TableRecord],
-    registrations: Mapping[str, Registration],
-    rows_checked: Mapping[str, int],
-    receipts: Sequence[Receipt],
+    compiled: Compiled,
+    made: Made,
     schemas: RecordedSchemas,
-    errors: Mapping[str, HeadwaterError],
     only: tuple[str, ...] = (),
     resumes: str | None = None,
     facts: Facts,
 ) -> Manifest:
     """Everything the run knows, sorted, with paths below the project's folder and secrets left out."""
-    versions = identity.versions
     return Manifest(
         run_id=run_id,
         project=config.name,
-        status="failed" if errors else "done",
+        status="failed" if made.errors else "done",
         started_at=times[0],
         finished_at=times[1],
-        runtime_digest=identity.digest,
-        results_digest=identity.results_digest,
-        settings_results=dict(identity.settings.results),
-        settings_speed=dict(identity.settings.speed),
-        storage=dict(identity.storage),
-        cache=identity.cache.name,
+        **_runtime(identity),
         rules=config.rules_digest,
-        function_digest=identity.functions.digest,
-        families=identity.functions.families,
-        versions={"spark": versions.spark, "delta": versions.delta, "scala": versions.scala},
         sources=tuple(record for source in sources if (record := _source(source)) is not None),
-        views=tuple(
-            _view(
-                view,
-                config,
-                reads[view.name],
-                schemas.functions_of(view),
-                every_run=bundles[view.name].every_run,
-            )
-            for view in pipeline.views
-        ),
-        tables=tuple(sorted(tables, key=lambda table: table.name)),
+        views=tuple(_view(view, config, compiled, schemas.functions_of(view)) for view in pipeline.views),
+        tables=tuple(sorted(made.tables, key=lambda table: table.name)),
         registrations=tuple(
-            registration_record(registrations[name], rows_checked.get(name)) for name in sorted(registrations)
+            registration_record(made.registrations[name], made.rows_checked.get(name))
+            for name in sorted(made.registrations)
         ),
-        mutations=tuple(sorted(map(mutation_record, receipts), key=lambda each: (each.table, each.version))),
-        violations=_violations(errors),
-        statistics=statistics,
+        mutations=tuple(
+            sorted(map(mutation_record, made.receipts), key=lambda each: (each.table, each.version))
+        ),
+        violations=_violations(made.errors),
+        statistics=compiled.statistics,
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
         only=only,
         resumes=resumes,
         capabilities=facts.capabilities,
         operators=tuple(
-            OperatorsRecord(table=name, operators=facts.operators[name]) for name in sorted(facts.operators)
+            OperatorsRecord(table=name, operators=made.operators[name]) for name in sorted(made.operators)
         ),
         history=facts.history,
         host=facts.host,
-        error="; ".join(str(each) for each in errors.values()) or None,
+        error="; ".join(str(each) for each in made.errors.values()) or None,
     )
+
+
+def _runtime(identity: RuntimeIdentity) -> dict[str, Any]:
+    """What a run worked with."""
+    versions = identity.versions
+    return {
+        "runtime_digest": identity.digest,
+        "results_digest": identity.results_digest,
+        "settings_results": dict(identity.settings.results),
+        "settings_speed": dict(identity.settings.speed),
+        "storage": dict(identity.storage),
+        "cache": identity.cache.name,
+        "function_digest": identity.functions.digest,
+        "families": identity.functions.families,
+        "versions": {"spark": versions.spark, "delta": versions.delta, "scala": versions.scala},
+    }
 
 
 def planned_sources(pipeline: Pipeline) -> tuple[PlannedSource, ...]:
@@ -171,12 +165,7 @@ def _rows_of(source: PinnedSource) -> PinRecord | None:
 
 
 def _view(
-    view: ViewSpec,
-    config: ProjectConfig,
-    reads: tuple[str, ...],
-    functions: tuple[str, ...],
-    *,
-    every_run: bool,
+    view: ViewSpec, config: ProjectConfig, compiled: Compiled, functions: tuple[str, ...]
 ) -> ViewRecord:
     return ViewRecord(
         name=view.name,
@@ -185,9 +174,9 @@ def _view(
         language=view.language,
         stored=view.stored,
         digest=view.digest,
-        reads=reads,
+        reads=compiled.reads[view.name],
         functions=functions,
         tags=tags_of(functions),
         policy=view.policy.lasting(),
-        every_run=every_run,
+        every_run=compiled.bundles[view.name].every_run,
     )

@@ -62,6 +62,7 @@ class TaskContext:
 
     `retain` tells how many hours each table keeps its past, if it says; `approximate` which columns have
     no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
+    `inputs` are what each table is made of, with versions, for the notes of commits.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
     """
 
@@ -77,6 +78,7 @@ class TaskContext:
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
     slow_seconds: float = math.inf
     monotonic: Callable[[], float] = lambda: 0.0
+    inputs: dict[str, dict[str, int | None]] = field(default_factory=dict[str, "dict[str, int | None]"])
     scans: dict[str, tuple[TableScan, ...]] = field(default_factory=dict[str, "tuple[TableScan, ...]"])
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
@@ -124,8 +126,7 @@ def run_task(  # noqa: PLR0913  a task is all of this
         with own.active():
             log = QueryLog(own) if math.isfinite(context.slow_seconds) else None
             watched = WatchedView(own, view, between, context.checks, reached)
-            pins = context.checks.pins_of(reached)
-            context.scans[view.name] = scans_of(own, watched.rows, pins)
+            context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
             if log is not None and context.monotonic() - start >= context.slow_seconds:
                 context.operators[view.name] = log.operators()
@@ -242,6 +243,7 @@ def write_table(
         run_id=context.run_id,
         task_key=key,
         mutation_id=digest_of([context.run_id, name, key, base, context.new_token()]),
+        inputs=tuple(sorted(context.inputs.get(name, {}).items())),
     )
     try:
         mode = policy.schema_mode if policy else None
