@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from headwater.artifacts import last_manifest
 from headwater.clock import new_run_id
-
 from headwater.delta import (
     ChangePin,
     register_changes,
