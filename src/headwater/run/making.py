@@ -86,11 +86,6 @@ class Made:
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
 
-    @property
-    def error(self) -> HeadwaterError | None:
-        """The first of the errors, if there are any."""
-        return next(iter(self.errors.values()), None)
-
 
 def make_tables(request: MakingRequest) -> Made:
     """Makes what is planned; failures are in what comes back, not raised."""
