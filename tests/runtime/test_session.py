@@ -52,6 +52,10 @@ def test_what_is_in_force_is_what_the_session_really_has(session: RunSession) ->
     found = settings_in_force(session)
     assert (found["spark.sql.session.timeZone"], found["spark.sql.legacy.odd"]) == ("Asia/Tokyo", odd)
     assert found["spark.sql.extensions"] == "io.delta.sql.DeltaSparkSessionExtension"
+    assert "spark.sql.legacy.timeParserPolicy" not in found
+    asked = settings_in_force(session, ["spark.sql.legacy.timeParserPolicy", "spark.sql.nobody.knows"])
+    assert asked["spark.sql.legacy.timeParserPolicy"] == "CORRECTED"
+    assert "spark.sql.nobody.knows" not in asked
     session.release()
     with pytest.raises(EngineStartFailed):
         settings_in_force(session)

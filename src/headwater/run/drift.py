@@ -14,7 +14,7 @@ from headwater.errors import GateClosed, PlanDrift
 from headwater.runtime import redacted, settings_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from headwater.delta import SnapshotInfo
     from headwater.plan import PlanBundle
@@ -68,7 +68,8 @@ def drift_of(
     snapshot_of: Callable[[str], SnapshotInfo | None] = lambda _name: None,
 ) -> tuple[Drift, ...]:
     """The same as values: each difference once, sorted by kind and name."""
-    here = _settings(session)
+    bundles = tuple(bundles)
+    here = _settings(session, {key for bundle in bundles for key in bundle.settings})
     functions = {each.name: each.behaviour for each in session.runtime.identity.functions.definitions}
     own = {key for key, _ in session.runtime.identity.settings.results}
     found: set[Drift] = set()
@@ -79,10 +80,11 @@ def drift_of(
     return tuple(sorted(found))
 
 
-def _settings(session: RunSession) -> dict[str, str]:
+def _settings(session: RunSession, planned: Collection[str]) -> dict[str, str]:
     identity = session.runtime.identity
+    wanted = [key for key in planned if not key.startswith((_STORAGE, _VERSION))]
     return {
-        **dict(redacted(tuple(settings_in_force(session).items()))),
+        **dict(redacted(tuple(settings_in_force(session, wanted).items()))),
         **{f"{_STORAGE}{key}": value for key, value in identity.storage},
         f"{_VERSION}delta": identity.versions.delta,
         f"{_VERSION}scala": identity.versions.scala,

@@ -11,7 +11,7 @@ import atexit
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -285,13 +285,20 @@ def _adopt(profile: RuntimeProfile, spark: SparkSession) -> SessionRuntime:
         return SessionRuntime(profile, _adopted[0], identity)
 
 
-def settings_in_force(session: RunSession) -> dict[str, str]:
-    """Every setting that a session really has, whoever set it; asked in one call."""
+def settings_in_force(session: RunSession, wanted: Iterable[str] = ()) -> dict[str, str]:
+    """Every setting that a session really has, whoever set it, asked in one call.
+
+    Of those that are `wanted` and that nobody has set, Spark's default, if it has one.
+    """
     try:
         pairs = str(session.jvm_session.sessionState().conf().getAllConfs().mkString("\0"))
     except ENGINE_EXCEPTIONS as error:
         raise engine_error(error) from error
-    return dict(each.split(" -> ", 1) for each in pairs.split("\0") if " -> " in each)
+    found = dict(each.split(" -> ", 1) for each in pairs.split("\0") if " -> " in each)
+    for key in set(wanted) - found.keys():
+        with suppress(*ENGINE_EXCEPTIONS):  # a key that Spark does not know has no default
+            found[key] = str(session.spark.conf.get(key))
+    return found
 
 
 def close_runtime() -> None:
