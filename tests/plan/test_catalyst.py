@@ -76,3 +76,6 @@ def test_a_log_has_the_operators_of_the_largest_query_of_its_session_and_of_copi
     ranges = [metrics for name, metrics in found.items() if name.startswith("Range")]
     assert [metrics["numOutputRows"] for metrics in ranges] == [90]
     assert any(name.startswith("Sort") for name in found)
+    log.close()
+    copy.spark.sql("SELECT 2").collect()
+    assert log.operators() == ()

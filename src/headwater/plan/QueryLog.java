@@ -4,15 +4,26 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.util.QueryExecutionListener;
 
-/** Keeps the queries that a session, and copies of it, have run to their end. */
+/**
+ * Keeps the queries that a session, and copies of it, have run to their end; until it is closed. Spark's bus of
+ * events holds on to it, and a query to its session: whatever it kept would never go.
+ */
 public class QueryLog implements QueryExecutionListener {
   private final ArrayList executions = new ArrayList();
+  private boolean closed;
 
   public synchronized void onSuccess(String name, QueryExecution execution, long nanoseconds) {
-    executions.add(execution);
+    if (!closed) {
+      executions.add(execution);
+    }
   }
 
   public void onFailure(String name, QueryExecution execution, Exception error) {}
+
+  public synchronized void close() {
+    closed = true;
+    executions.clear();
+  }
 
   public synchronized int size() {
     return executions.size();

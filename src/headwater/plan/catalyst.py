@@ -142,7 +142,7 @@ def _metrics(gateway: Any, plan: Any) -> list[OperatorMetrics]:
 
 
 class QueryLog:
-    """The queries that a session runs from now on; asked only if somebody wants to know."""
+    """The queries that a session runs from now on, until it is closed; asked only if one wants to know."""
 
     def __init__(self, session: RunSession) -> None:
         context: Any = session.spark.sparkContext
@@ -150,6 +150,11 @@ class QueryLog:
         self._gateway = context._gateway
         self._log = _new_instance(self._gateway, "QueryLog")
         session.jvm_session.listenerManager().register(self._log)
+
+    def close(self) -> None:
+        """Lets go of all queries; without that, their sessions would stay for as long as Spark does."""
+        with suppress(*ENGINE_EXCEPTIONS):  # an engine that is gone holds nothing
+            self._log.close()
 
     def operators(self) -> tuple[OperatorMetrics, ...]:
         """What the operators of the largest query counted; a write's own is larger than its commit's."""

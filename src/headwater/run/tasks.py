@@ -7,6 +7,7 @@ even if the run that made it was killed before it could record anything. Not her
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ from headwater.plan import QueryLog
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -121,20 +122,29 @@ def run_task(  # noqa: PLR0913  a task is all of this
         return _left_alone(context, view, rows, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
-    own, start = context.session.copy(), context.monotonic()
+    own = context.session.copy()
     try:
-        with own.active():
-            log = QueryLog(own) if math.isfinite(context.slow_seconds) else None
+        with own.active(), _watching_operators(context, own, view.name):
             watched = WatchedView(own, view, between, context.checks, reached)
             context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
-            if log is not None and context.monotonic() - start >= context.slow_seconds:
-                context.operators[view.name] = log.operators()
     finally:
         own.release()
     return _record(
         receipt.pin, key, action="built", reason=reason, rows=receipt.rows, content=receipt.content
     )
+
+
+@contextmanager
+def _watching_operators(context: TaskContext, session: RunSession, name: str) -> Generator[None]:
+    """Keeps what the operators counted of what is done within it, if that takes long."""
+    log, start = QueryLog(session), context.monotonic()
+    try:
+        yield
+        if context.monotonic() - start >= context.slow_seconds:
+            context.operators[name] = log.operators()
+    finally:
+        log.close()
 
 
 def _build(
