@@ -10,7 +10,7 @@ PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunc
 ScanUnit, scan_unit_key               what is read of one table
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
 PlanFinding                           the same, as a bundle has it
-RULES                                 all kinds of it
+RULES, CHANCES                        all kinds of it; those that make every run differ
 semantics_of, SemanticTypes           what columns stand for, and that nothing is mixed up: SemanticCheck
 statistics_of, StatisticsDecision     of which columns files keep minimum and maximum
 changes_between, PlanChange           why two plans of a view differ
@@ -53,13 +53,14 @@ from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
-from headwater.plan.rules import RULES
+from headwater.plan.rules import CHANCES, RULES
 from headwater.plan.semantics import semantics_of
 from headwater.plan.statistics import StatisticsDecision, statistics_of
 from headwater.plan.taskgraph import TaskGraph, lineage_dot, order_of, task_graph, top_column
 from headwater.plan.tree import PlanTree
 
 __all__ = [
+    "CHANCES",
     "RULES",
     "Determinism",
     "Edge",

@@ -16,7 +16,7 @@ from headwater.plan.agreement import SemanticCheck  # noqa: TC001  msgspec reads
 from headwater.plan.canonical import dot_of
 from headwater.plan.fingerprint import Fingerprint  # noqa: TC001  msgspec reads the annotations
 from headwater.plan.lineage import ViewLineage  # noqa: TC001  the same
-from headwater.plan.rules import FRESH_RULES
+from headwater.plan.rules import CHANCES
 
 SCHEMA_VERSION = 1
 
@@ -171,7 +171,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     @property
     def every_run(self) -> bool:
         """Whether a clock or chance is allowed in the view, so that its rows are other ones in every run."""
-        return any(each.rule in FRESH_RULES for each in self.findings)
+        return any(each.rule in CHANCES for each in self.findings)
 
     @property
     def required(self) -> dict[str, tuple[str, ...]]:

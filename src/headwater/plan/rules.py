@@ -47,7 +47,7 @@ class Rule:
         why: Why the same inputs can give other rows.
         example: A query that has it.
         remedy: A query for the same purpose that does not.
-        is_fresh: Whether every run gives something else, so that none can rely on an earlier one.
+        chance: What a view then has that makes every run differ, in words; empty if runs can be equal.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Rule:
     why: str
     example: str
     remedy: str
-    is_fresh: bool = False
+    chance: str = ""
 
     @property
     def code(self) -> str:
@@ -73,7 +73,7 @@ RULES: tuple[Rule, ...] = (
         "`date'today'`, and the texts `now`, `today`, `yesterday`, `tomorrow` cast to a date or timestamp.",
         example="SELECT order_id, current_timestamp() AS seen_at FROM orders",
         remedy="SELECT order_id, placed_at AS seen_at FROM orders",
-        is_fresh=True,
+        chance="a clock",
     ),
     Rule(
         name="random",
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
         "not which row gets which. `aes_encrypt` without an initialisation vector draws one too.",
         example="SELECT order_id, rand(7) AS lot FROM orders",
         remedy="SELECT order_id, pmod(xxhash64(order_id), 1000) / 1000 AS lot FROM orders",
-        is_fresh=True,
+        chance="random numbers",
     ),
     Rule(
         name="uuid",
@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         "run, and every join and every difference over it fails.",
         example="SELECT order_id, uuid() AS id FROM orders",
         remedy="SELECT order_id, sha2(CAST(order_id AS STRING), 256) AS id FROM orders",
-        is_fresh=True,
+        chance="random ids",
     ),
     Rule(
         name="sample",
@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
         "lie there.",
         example="SELECT order_id FROM orders TABLESAMPLE (50 PERCENT) REPEATABLE (7)",
         remedy="SELECT order_id FROM orders WHERE pmod(xxhash64(order_id), 100) < 50",
-        is_fresh=True,
+        chance="a random sample",
     ),
     Rule(
         name="shuffle",
@@ -112,7 +112,7 @@ RULES: tuple[Rule, ...] = (
         why="The order of the elements is drawn anew in each run.",
         example="SELECT order_id, shuffle(tags) AS tags FROM orders",
         remedy="SELECT order_id, array_sort(tags) AS tags FROM orders",
-        is_fresh=True,
+        chance="a random order",
     ),
     Rule(
         name="partition-id",
@@ -226,4 +226,5 @@ RULES: tuple[Rule, ...] = (
 )
 
 RULES_BY_NAME: Mapping[str, Rule] = MappingProxyType({each.name: each for each in RULES})
-FRESH_RULES = frozenset(each.name for each in RULES if each.is_fresh)
+# Rules that make every run differ, wherever they are let pass, and what a view then has.
+CHANCES: Mapping[str, str] = MappingProxyType({each.name: each.chance for each in RULES if each.chance})

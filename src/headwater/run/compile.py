@@ -66,6 +66,11 @@ class Compiled:
     bundles: Mapping[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
     statistics: tuple[StatisticsDecision, ...] = ()
 
+    def needs(self, name: str) -> tuple[str, ...]:
+        """What a name reads itself, each as it is spelt where it is defined."""
+        spelt = {same_name(each): each for each in self.reads}
+        return tuple(spelt[same_name(each)] for each in self.reads[name])
+
 
 def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled: FunctionSnapshot) -> None:
     """Raises FunctionDisabled for the first of the functions that a session of this profile does not have."""

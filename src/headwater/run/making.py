@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from headwater.artifacts import TableRecord
 from headwater.delta import check_gate, describe_pin, find_head
 from headwater.errors import EngineFailed, HeadwaterError
-from headwater.names import TablePin, same_name
+from headwater.names import TablePin
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import rehydrate
 from headwater.run.changes import current_identities, reason_to_build
@@ -94,7 +94,7 @@ def make_tables(request: MakingRequest) -> Made:
     workers = min(request.workers, sum(name in request.table_uris for name in wanted)) or 1
     ends = run_tasks(
         wanted,
-        {name: _needs(request.compiled, name) for name in wanted},
+        {name: request.compiled.needs(name) for name in wanted},
         partial(_make, request, made),
         workers=workers,
         in_thread=lambda work: for_thread(request.context.session, work),
@@ -112,12 +112,6 @@ def make_tables(request: MakingRequest) -> Made:
     checks = request.context.checks
     made.rows_checked = {checks.pins[name][0].name: count for name, count in checks.checked.items()}
     return made
-
-
-def _needs(compiled: Compiled, name: str) -> tuple[str, ...]:
-    """What a name reads, as it is spelt where it is defined."""
-    spelt = {same_name(each): each for each in compiled.reads}
-    return tuple(spelt[same_name(each)] for each in compiled.reads[name])
 
 
 def _is_light(request: MakingRequest, name: str) -> bool:
@@ -226,17 +220,16 @@ def _between(request: MakingRequest, reached: list[str]) -> list[ViewSpec]:
 
 def reached_by(compiled: Compiled, pipeline: Pipeline, name: str) -> list[str]:
     """Everything a view reads, itself or through views that are not stored; a stored one is a boundary."""
-    by_folded = {same_name(each): each for each in compiled.reads}
     found: list[str] = []
-    waiting = list(compiled.reads[name])
+    waiting = list(compiled.needs(name))
     while waiting:
-        each = by_folded[same_name(waiting.pop(0))]
+        each = waiting.pop(0)
         if each in found:
             continue
         found.append(each)
         spec = pipeline.spec(each)
         if isinstance(spec, ViewSpec) and not spec.stored:
-            waiting += compiled.reads[each]
+            waiting += compiled.needs(each)
     return sorted(found)
 
 

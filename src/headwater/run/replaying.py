@@ -27,7 +27,7 @@ from headwater.delta import (
 )
 from headwater.errors import HeadwaterError, PinsGone, VersionNotFound, WarehouseNotWritable
 from headwater.names import same_name
-from headwater.plan import rehydrate
+from headwater.plan import CHANCES, rehydrate
 from headwater.policies import write_policy_of
 from headwater.run.comparing import RowDifference, compare_rows, count_far
 from headwater.run.compile import register_source
@@ -57,15 +57,6 @@ if TYPE_CHECKING:
     from headwater.plan import PlanBundle
     from headwater.run.warehouse import Warehouse
     from headwater.runtime import RunSession, RuntimeProfile
-
-# Rules that make every run differ, wherever they are let pass, and what a view then has.
-_EVERY_RUN = {
-    "clock": "a clock",
-    "random": "random numbers",
-    "uuid": "random ids",
-    "sample": "a random sample",
-    "shuffle": "a random order",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +185,8 @@ def _chance(run: RecordedRun, view: str) -> str | None:
     """What makes each run of a view differ, be it in a view that is not stored; None if nothing does."""
     reached = [run.bundles[name] for name in run.reached_by([view]) if name in run.bundles]
     parts = [run.bundles[view], *(each for each in reached if not each.stored)]
-    found = {each.rule: each.code for bundle in parts for each in bundle.findings if each.rule in _EVERY_RUN}
-    return ", ".join(f"{_EVERY_RUN[rule]} ({found[rule]})" for rule in sorted(found)) or None
+    found = {each.rule: each.code for bundle in parts for each in bundle.findings if each.rule in CHANCES}
+    return ", ".join(f"{CHANCES[rule]} ({found[rule]})" for rule in sorted(found)) or None
 
 
 def _snapshot(session: RunSession, run: RecordedRun, name: str) -> SnapshotInfo | None:
@@ -351,7 +342,7 @@ def _excuses(run: RecordedRun, view: str) -> list[str]:
     """What in a view comes out otherwise in every run, or may, and was let pass."""
     chance = _chance(run, view)
     bundle: PlanBundle = run.bundles[view]
-    may = [each for each in bundle.findings if (each.arbitrary or each.rows) and each.rule not in _EVERY_RUN]
+    may = [each for each in bundle.findings if (each.arbitrary or each.rows) and each.rule not in CHANCES]
     return [
         *([f"it has {chance}, so every run differs"] if chance else ()),
         *(f"it was let pass with {each.code} ({each.rule}), so a run may differ" for each in may),

@@ -83,7 +83,8 @@ def open_run(request: RunRequest, clock: Clock, listen: Listener, engine: LazySe
     last = _last_run(request, listen)
     resumes = last if request.resume and last is not None and last.status == "failed" else None
     if request.resume and resumes is None:
-        listen(Progress(message="there is nothing to resume: the last run ended well"))
+        why = "there was no run yet" if last is None else "the last run ended well"
+        listen(Progress(message=f"there is nothing to resume: {why}"))
     identity = identity_of(request.profile, request.spark)
     pins = SourcePins(
         root=request.config.root,
@@ -190,7 +191,7 @@ def asked_for(run: Run, compiled: Compiled) -> frozenset[str] | None:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += [spelt[same_name(each)] for each in compiled.reads[name]]
+            waiting += compiled.needs(name)
     return frozenset(found) if run.request.only else None
 
 
