@@ -13,6 +13,7 @@ FOUND = {
     "SELECT k, x FROM a": "",
     "SELECT k, k AS l, x FROM a": "kl",
     "SELECT k, k AS l, k + 0 AS m FROM a": "kl",
+    "SELECT k, CAST(k AS BIGINT) AS l, CAST(k AS INT) AS m FROM a": "kl",
     "SELECT k, x FROM a WHERE k = x": "kx",
     "SELECT k, x, y FROM a WHERE k <=> x AND y = k AND x > 1": "kxy",
     "SELECT k, x FROM a WHERE k = x OR y = 1": "",
@@ -36,7 +37,7 @@ FOUND = {
 
 def test_columns_with_the_same_values(session: RunSession) -> None:
     for name in ("a", "b"):
-        session.spark.range(3).selectExpr("id AS k", "id + 1 AS x", "2 AS y").createOrReplaceTempView(name)
+        session.spark.range(3).selectExpr("id AS k", "id + 1 AS x", "2L AS y").createOrReplaceTempView(name)
     for name, twin in (("twins", "twin"), ("others", "other")):
         session.spark.range(3).selectExpr("id", f"id AS {twin}").createOrReplaceTempView(name)
     found: dict[str, str] = {}

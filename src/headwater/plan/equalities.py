@@ -46,6 +46,14 @@ def column_pairs(condition: object) -> list[tuple[int, int]]:
     ]
 
 
+def copied(node: Node) -> Node:
+    """What a named expression is a copy of; Spark casts the columns of some views to the type they have."""
+    value = bare(node)
+    while value.kind == "Cast" and value.type is not None and value.type == value.plan("child").type:
+        value = value.plan("child")
+    return value
+
+
 @dataclass(slots=True)
 class Equalities:
     """The columns with the same values, of every relation in a tree; what is in `leaves` can be anything."""
@@ -96,7 +104,7 @@ class Equalities:
         return below if isinstance(below, Node) else None
 
     def _named(self, node: Node, listed: Sequence[Node]) -> Groups:
-        columns = [(each.id or 0, bare(each)) for each in listed]
+        columns = [(each.id or 0, copied(each)) for each in listed]
         copies = [(name, each.id or 0) for name, each in columns if each.kind == "AttributeReference"]
         return self._passed_on(node.plan("child"), copies)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from headwater.names import same_name
-from headwater.plan.equalities import Equalities, column_pairs, common_tables
+from headwater.plan.equalities import Equalities, column_pairs, common_tables, copied
 from headwater.plan.keys import bare, plain_columns
 from headwater.plan.tree import Node, PlanTree, Struct, expressions_in, inner_nodes, nodes_below, plans_in
 
@@ -220,7 +220,7 @@ def _common_table(walk: Locality, node: Node, column: int) -> Traces:
 
 
 def _named(listed: Iterable[Node], column: int) -> Node:
-    return bare(next(each for each in listed if each.id == column))
+    return copied(next(each for each in listed if each.id == column))
 
 
 def _project(walk: Locality, node: Node, column: int) -> Traces:
