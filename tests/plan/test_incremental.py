@@ -174,7 +174,12 @@ PROVED: list[tuple[Query, str, str, str]] = [
     ("SELECT k, x FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x)", "k", "a", "a.k"),
     ("SELECT k, (SELECT max(x) FROM b WHERE b.j = a.j) AS m FROM a", "k", "a", "a.k"),
     # whatever is done with what did not change
-    ("SELECT a.k, b.x FROM a JOIN (SELECT * FROM b ORDER BY k, j, x LIMIT 2) b USING (k)", "k", "a", "a.k"),
+    (
+        "SELECT a.k, b.x FROM a JOIN (SELECT * FROM b ORDER BY k DESC, j, x LIMIT 2) b USING (k)",
+        "k",
+        "a",
+        "a.k",
+    ),
     ("SELECT k + 1 AS k FROM b LIMIT 1", "k", "a", ""),
 ]
 
@@ -334,8 +339,16 @@ class Bench:
             self.frames[rows] = self.session.spark.sql(sql if rows else f"{sql} WHERE false")
         return self.frames[rows]
 
-    def broken(self, query: Query, key: str, traces: Mapping[str, Sequence[int]], trials: range) -> list[str]:
-        """Where the law does not hold; fails if there is nothing for it to hold of."""
+    def broken(
+        self,
+        query: Query,
+        key: str,
+        traces: Mapping[str, Sequence[int]],
+        trials: range,
+        *,
+        is_law: bool = True,
+    ) -> list[str]:
+        """Where the law does not hold; if it is one, there has to be something for it to hold of."""
         made = [_trial(number, traces) for number in trials]
         versions = [each for trial in made for each in (trial.before, trial.only, trial.after)]
         columns, found = self._run(query, versions)
@@ -353,7 +366,7 @@ class Bench:
                 wrong.append(f"{trial.keys} of {trial.before}: {only}, not {before}")
             if kept(before, inside=False) != kept(after, inside=False):
                 wrong.append(f"not {trial.keys} of {trial.before} and {trial.after}: {before} and {after}")
-        assert some or wrong or len(trials) < 3, "a law about nothing proves nothing"
+        assert some or wrong or not is_law, "a law about nothing proves nothing"
         return wrong
 
     def _run(self, query: Query, versions: list[Rows]) -> tuple[list[str], list[list[Row]]]:
@@ -407,7 +420,7 @@ def test_what_is_refused_would_break_the_law(bench: Bench, refused: Refused) -> 
     assert found.code == refused.code
     assert found.operator
     places = {name: [0] for name in refused.changed.split()}
-    assert any(bench.broken(refused.query, "k", places, range(n, n + 2)) for n in (1, 3, 5, 7))
+    assert any(bench.broken(refused.query, "k", places, range(n, n + 2), is_law=False) for n in (1, 3, 5, 7))
 
 
 @pytest.mark.parametrize("refused", CAUTIOUS, ids=str)
