@@ -18,6 +18,7 @@ lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
+prove, KeyProof, NoProof, REASONS     whether a view can be made anew key by key, or why not
 order_of                              views in the order in which they can be made
 task_graph, TaskGraph                 planned views, scans, columns: what depends on what
 lineage_dot, top_column               columns for Graphviz; the column that a path begins with
@@ -50,6 +51,7 @@ from headwater.plan.catalyst import (
 from headwater.plan.determinism import Determinism, Finding, Unsteady, check_determinism, determinism_of
 from headwater.plan.diff import PlanChange, changes_between
 from headwater.plan.fingerprint import Fingerprint
+from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
@@ -61,12 +63,15 @@ from headwater.plan.tree import PlanTree
 
 __all__ = [
     "CHANCES",
+    "REASONS",
     "RULES",
     "Determinism",
     "Edge",
     "Finding",
     "Fingerprint",
     "InspectedQuery",
+    "KeyProof",
+    "NoProof",
     "OperatorMetrics",
     "PlanBundle",
     "PlanChange",
@@ -102,6 +107,7 @@ __all__ = [
     "parsed_tree",
     "plan_error",
     "planned_trees",
+    "prove",
     "rehydrate",
     "run_metrics",
     "scan_unit_key",

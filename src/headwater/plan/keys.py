@@ -136,7 +136,7 @@ class Keys:
         groups = [each for each in node.nodes("groupingExpressions") if each.literal is None]
         results = node.nodes("aggregateExpressions")
         places = [
-            [each.id or 0 for each in results if same_expression(_bare(each), group)] for group in groups
+            [each.id or 0 for each in results if same_expression(bare(each), group)] for group in groups
         ]
         for chosen in islice(product(*places), _MOST):
             yield frozenset(chosen)
@@ -149,7 +149,7 @@ class Keys:
         columns = plain_columns(partition)
         if len(columns) == len(partition):
             for each in node.nodes("windowExpressions"):
-                window = _bare(each)
+                window = bare(each)
                 if window.kind == "WindowExpression" and window.plan("windowFunction").kind == "RowNumber":
                     yield columns | {each.id or 0}
 
@@ -233,7 +233,8 @@ def same_expression(one: object, two: object) -> bool:
             return one == two
 
 
-def _bare(node: Node) -> Node:
+def bare(node: Node) -> Node:
+    """What an alias names; any other expression is itself."""
     return node.plan("child") if node.kind == "Alias" else node
 
 
@@ -241,9 +242,9 @@ def _copies(nodes: Iterable[Node]) -> dict[int, list[int]]:
     """Under which names each column is passed on."""
     found: dict[int, list[int]] = {}
     for each in nodes:
-        bare = _bare(each)
-        if bare.kind == "AttributeReference" and (each.id or 0) not in found.setdefault(bare.id or 0, []):
-            found[bare.id or 0].append(each.id or 0)
+        column = bare(each)
+        if column.kind == "AttributeReference" and (each.id or 0) not in found.setdefault(column.id or 0, []):
+            found[column.id or 0].append(each.id or 0)
     return found
 
 
@@ -275,7 +276,8 @@ def _conditions(node: object) -> Iterator[Node]:
         yield node
 
 
-def _equalities(node: object) -> Iterator[tuple[Node, Node]]:
+def equalities(node: object) -> Iterator[tuple[Node, Node]]:
+    """What a condition, if there is one, wants to be equal; nulls may count as equal, or as nothing."""
     for each in _conditions(node):
         if each.kind in {"EqualTo", "EqualNullSafe"}:
             yield each.plan("left"), each.plan("right")
@@ -284,7 +286,7 @@ def _equalities(node: object) -> Iterator[tuple[Node, Node]]:
 def _fixed(condition: Node) -> Key:
     """The columns that have one value in all rows that meet a condition."""
     found: set[int] = set()
-    for pair in _equalities(condition):
+    for pair in equalities(condition):
         for one, two in (pair, pair[::-1]):
             value = two.plan("child") if two.kind == "Cast" else two
             if one.kind == "AttributeReference" and value.kind in {"Literal", "OuterReference"}:
@@ -296,7 +298,7 @@ def _equal_columns(join: Node) -> Key:
     """The columns, of either side, that a join wants to be equal to a column of the other."""
     left, right = set(join.plan("left").output), set(join.plan("right").output)
     found: set[int] = set()
-    for one, two in _equalities(join.fields.get("condition")):
+    for one, two in equalities(join.fields.get("condition")):
         pair = plain_columns((one,)) | plain_columns((two,))
         if one.kind == two.kind == "AttributeReference" and pair & left and pair & right:
             found |= pair
