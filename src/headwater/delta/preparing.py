@@ -123,10 +123,6 @@ def prepare_write(
         layout = resolve_layout(session, policy, schema, snapshot, path, origin)
     in_place, clustering = _clustered(session, mutation, layout, snapshot, schema, rewrites=rewrites)
     rows, observed = _watched(session, mutation, rows, layout, guard_of(constraints), schema)
-    replacing: Replacing | None = None
-    if isinstance(mutation, ReplaceKeys) and given is not None and keys is not None and base and snapshot:
-        keys, pin = _as_folders_hold(session, keys, layout, snapshot) or keys, base.pin(name)
-        replacing = prepare_replacing(session, mutation, given, keys, pin, snapshot, layout, origin)
     return PreparedWrite(
         base=base,
         rows=rows,
@@ -140,8 +136,26 @@ def prepare_write(
         observed=observed,
         in_place=in_place,
         clustering=clustering,
-        replacing=replacing,
+        replacing=_replaced(session, mutation, given, keys, base, snapshot, layout, origin),
     )
+
+
+def _replaced(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    keys: DataFrame | None,
+    base: LogHead | None,
+    snapshot: SnapshotInfo | None,
+    layout: Layout,
+    origin: Origin | None,
+) -> Replacing | None:
+    """How keys are replaced; None for all other mutations."""
+    keys = _as_folders_hold(session, keys, layout, snapshot)
+    if not isinstance(mutation, ReplaceKeys) or rows is None or keys is None or not base or not snapshot:
+        return None
+    pin = base.pin(mutation.note.table)
+    return prepare_replacing(session, mutation, rows, keys, pin, snapshot, layout, origin)
 
 
 def _watched(
