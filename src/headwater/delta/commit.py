@@ -310,6 +310,8 @@ def _end(mutation: Mutation, commit: LogHead) -> LogHead:
 
 def _rows_written(mutation: Mutation, metrics: dict[str, str]) -> int | None:
     is_merged = isinstance(mutation, ReplaceKeys) and _MERGE_DELETED in metrics
+    if isinstance(mutation, ReplaceKeys) and metrics.get("numFiles") == "0":
+        return 0  # Delta counts no rows then
     plus, minus = _ROWS["merge" if is_merged else mutation.kind]
     if any(name not in metrics for name in plus):
         return None
@@ -373,7 +375,8 @@ def _replaced(mutation: Mutation, commit: LogHead, prepared: PreparedWrite) -> C
     if replacing is None or prepared.base is None or commit.version != prepared.base.version + 1:
         return None
     added, removed = replacing.added, replacing.removed
-    deleted = metrics.get(_MERGE_DELETED, metrics.get("numDeletedRows"))
+    nothing = "0" if metrics.get("numFiles") == "0" else None
+    deleted = metrics.get(_MERGE_DELETED, metrics.get("numDeletedRows", nothing))
     if added is None or removed is None or deleted is None:
         return None
     is_so = (added.rows, removed.rows) == (_rows_written(mutation, metrics), int(deleted))

@@ -18,7 +18,7 @@ from headwater.delta.digests import changed_files, is_widened
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_actions, open_rows
 from headwater.delta.schema import is_comparable
-from headwater.delta.snapshot import check_pin, describe_pin
+from headwater.delta.snapshot import describe_pin
 from headwater.errors import ScanNotResolved
 from headwater.runtime import local_path_of
 
@@ -100,12 +100,11 @@ def compared_keys(
     before, after = describe_pin(session, old, origin), describe_pin(session, new, origin)
     names = _names(after.schema, columns, new, origin)
     _names(before.schema, columns, old, origin)
-    files = changed_files(new.uri, old.version, new.version) if old.version < new.version else None
+    files = changed_files(new.uri, old.version, new.version) if old.version <= new.version else None
     with loading_errors(local_path_of(new.uri), new.version, dataset=new.name, origin=origin):
         if files is not None and is_widened(before, after):
             went, came = open_actions(session, old, files[0]), open_actions(session, new, files[1])
         else:
-            check_pin(old, origin)
             went, came = open_rows(session, old), open_rows(session, new)
     went = earlier_rows(session, went, came, old, origin)
     prefix = free_prefix(came.columns)
