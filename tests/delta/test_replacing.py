@@ -233,7 +233,8 @@ def test_rows_are_made_once(table: Table, affected: str) -> None:
     receipt = table.change(ReplaceKeys, rows, affected=table.values(f"{affected} AS t(k)"), keys=("k",))
     check(table, receipt)
     context: Any = table.session.spark.sparkContext._jsc
-    assert not list(context.getPersistentRDDs())  # nothing stays behind
+    names = [str(each.name()) for each in context.getPersistentRDDs().values()]
+    assert [each for each in names if not each.startswith("Delta Table State")] == []  # nothing stays behind
 
 
 @pytest.mark.parametrize("name", ["t", "s", "_hwt", "_hws", "_hwdeletes", "odd`name", "first"])
@@ -256,7 +257,7 @@ def test_columns_may_have_the_names_that_are_used_here(table: Table, name: str, 
 def test_keys_may_be_of_any_type_that_can_be_compared(table: Table) -> None:
     """And the other columns of any at all."""
     made = (
-        "SELECT double(id) / 0 AS k, named_struct('x', array(id)) AS l, map('a', id) AS m, "
+        "SELECT if(id = 1, double('NaN'), 0.0D) AS k, named_struct('x', array(id)) AS l, map('a', id) AS m, "
         "parse_json(concat('[', id, ']')) AS j FROM range({})"
     )
     table.change(Append, table.values(made.format("3")))
