@@ -76,7 +76,7 @@ class Batch:
 
 def build_batch(dice: Dice, number: int, before: dict[int, int], *, settles: bool) -> Batch:
     """The batch of a number, on a table with these rows by key; it always changes something."""
-    kinds = ("append", "merge", "replace_where", "update", "delete", "append", "overwrite")
+    kinds = ("append", "merge", "replace_where", "update", "delete", "append", "overwrite", "replace_keys")
     kind = kinds[dice.pick(len(kinds), "kind", number)] if len(before) > 1 else "append"
     keys, new = sorted(before), {number * 10 + at: number for at in range(4)}
     after = dict(before)
@@ -93,6 +93,10 @@ def build_batch(dice: Dice, number: int, before: dict[int, int], *, settles: boo
         fresh = {some: number}
         after = {key: value for key, value in before.items() if key < some} | fresh
         command |= {"where": f"k >= {some}", "rows": pairs(fresh)}
+    elif kind == "replace_keys":
+        gone = [key for key in keys if key > some and dice.pick(2, "vanishes", number)]
+        after = {key: value for key, value in before.items() if key not in gone} | {some: number}
+        command |= {"rows": pairs({some: number}), "affected": [some, *gone]}
     elif kind == "overwrite":
         after = new
         command["rows"] = pairs(new)

@@ -64,8 +64,10 @@ class Table:
         said: dict[str, Any] = {"uri": self.uri, "base_version": self.version, "note": note, **fields}
         return kind(**said)
 
-    def change(self, kind: type[Mutation], rows: Any = None, **fields: Any) -> Receipt:
-        return commit_mutation(self.session, self.meant(kind, **fields), rows)
+    def change(
+        self, kind: type[Mutation], rows: Any = None, *, affected: Any = None, **fields: Any
+    ) -> Receipt:
+        return commit_mutation(self.session, self.meant(kind, **fields), rows, affected=affected)
 
     def sql(self, text: str) -> DataFrame:
         """What somebody else does to the table; {t} is the table."""

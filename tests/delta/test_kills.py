@@ -39,7 +39,7 @@ def test_the_batches_of_a_seed_are_always_the_same_and_always_change_something(s
             made[-1].append(batch)
     assert made[0] == made[1]
     kinds = {batch.command["do"] for batch in made[0]}
-    assert kinds == {"append", "merge", "overwrite", "replace_where", "update", "delete"}
+    assert kinds == {"append", "merge", "overwrite", "replace_where", "replace_keys", "update", "delete"}
 
 
 def test_a_batch_that_is_there_twice_is_noticed(tmp_path: Path) -> None:

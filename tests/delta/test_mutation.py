@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from headwater.delta import Append, CommitNote, Merge, MergeClause, ReplaceWhere, Update, note_of, same_keys
+from headwater.delta import (
+    Append,
+    CommitNote,
+    Merge,
+    MergeClause,
+    ReplaceKeys,
+    ReplaceWhere,
+    Update,
+    note_of,
+    same_keys,
+)
 from headwater.delta.mutation import Step, is_step
 from headwater.errors import InvalidSetting
 
@@ -54,6 +64,7 @@ def test_a_step_beside_the_mutations_own_commit_is_told_apart() -> None:
 
 def test_keys_are_compared_so_that_nulls_are_equal() -> None:
     assert same_keys("a", "b`c") == "t.`a` <=> s.`a` AND t.`b``c` <=> s.`b``c`"
+    assert same_keys("a", table="x", source="y") == "x.`a` <=> y.`a`"
 
 
 BASE: dict[str, Any] = {"uri": "file:///t", "base_version": 0, "note": NOTE}
@@ -66,6 +77,9 @@ BASE: dict[str, Any] = {"uri": "file:///t", "base_version": 0, "note": NOTE}
         lambda: Append(**BASE, blind=True, exact=True),
         lambda: ReplaceWhere(**BASE, where=" "),
         lambda: ReplaceWhere(**BASE, where="a = 1", schema_mode="overwrite"),
+        lambda: ReplaceKeys(**BASE, keys=()),
+        lambda: ReplaceKeys(**BASE, keys=cast("Any", "a")),
+        lambda: ReplaceKeys(**BASE, keys=("a", "A")),
         lambda: Merge(**BASE, on=""),
         lambda: Merge(**BASE, on="t.a = s.a", clauses=()),
         lambda: Update(**BASE, assignments=()),

@@ -28,6 +28,7 @@ from headwater.delta import (
     Delete,
     Merge,
     Overwrite,
+    ReplaceKeys,
     ReplaceWhere,
     Update,
     commit_mutation,
@@ -262,6 +263,8 @@ def mutation_of(command: dict[str, Any]) -> Mutation:
             return Overwrite(**given)
         case "replace_where":
             return ReplaceWhere(**given, where=where)
+        case "replace_keys":
+            return ReplaceKeys(**given, keys=("k",))
         case "merge":
             return Merge(**given, on=same_keys("k"))
         case "update":
@@ -300,7 +303,8 @@ def obey(session: RunSession, command: dict[str, Any]) -> dict[str, Any]:
             pins = [pin_version("t", command["uri"], version=each) for each in command["versions"]]
             return {"content": [compute_content(session, pin).text for pin in pins]}
         case _:
-            return facts_of(commit_mutation(session, mutation_of(command), rows_of(session, command)))
+            rows, keys = rows_of(session, command), keys_of(session, command)
+            return facts_of(commit_mutation(session, mutation_of(command), rows, affected=keys))
 
 
 def rows_of(session: RunSession, command: dict[str, Any]) -> Any:
@@ -310,6 +314,15 @@ def rows_of(session: RunSession, command: dict[str, Any]) -> Any:
     values = ", ".join(f"({key}L, {value}L)" for key, value in command["rows"])
     frame = session.spark.sql(f"SELECT * FROM VALUES {values} AS rows(k, v)")
     return frame.where(f"passes('{command['gate']}', k)") if "gate" in command else frame
+
+
+def keys_of(session: RunSession, command: dict[str, Any]) -> Any:
+    """The affected keys of a command that has some."""
+    if "affected" not in command:
+        return None
+    return session.spark.sql(
+        f"SELECT explode(array({', '.join(f'{key}L' for key in command['affected'])})) AS k"
+    )
 
 
 def answer_to(session: RunSession, command: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ snapshot_info, describe_pin     a table at a version, described: SnapshotInfo
 check_gate                      whether it has what a gate asks for
 read_pinned, open_pinned        rows at a version: PinnedRead, its ScanColumn
 read_changes, open_changes      what changed between two versions: ChangeRead
+netted_changes                  the same, less what cancels out
+affected_keys, compared_keys    the keys of those rows: from the feed, or from two versions
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
 scans_of                        what a query reads of each table: TableScan
 verify_pin, promised_rows       whether rows are as the log promises: Verification
@@ -31,7 +33,7 @@ probe_commit, probe_change_feed small real uses, for doctor
 
 Writing:
 commit_mutation                 the one way to write: a Mutation (by MutationKind) -> Receipt, its Outcome
-Append, Overwrite, ReplaceWhere, Merge, Update, Delete
+Append, Overwrite, ReplaceWhere, ReplaceKeys, Merge, Update, Delete
                                 what is meant to happen; MergeClause, UPSERT, same_keys for a Merge
 WritePolicy, write_policy       how a table is written
 ConstraintCheck, MeaningCheck, Attempt, Protocol
@@ -92,11 +94,13 @@ from headwater.delta.mutation import (
     Mutation,
     MutationKind,
     Overwrite,
+    ReplaceKeys,
     ReplaceWhere,
     Update,
     note_of,
     same_keys,
 )
+from headwater.delta.netting import affected_keys, compared_keys, netted_changes
 from headwater.delta.preparing import check_policy
 from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.projection import ScanColumn
@@ -199,6 +203,7 @@ __all__ = [
     "ReadOptions",
     "Receipt",
     "Registration",
+    "ReplaceKeys",
     "ReplaceWhere",
     "Retention",
     "RowPromise",
@@ -218,6 +223,7 @@ __all__ = [
     "UpkeepTask",
     "Verification",
     "WritePolicy",
+    "affected_keys",
     "alter_constraints",
     "alter_properties",
     "check_gate",
@@ -229,6 +235,7 @@ __all__ = [
     "commit_mutation",
     "commits_since_checkpoint",
     "commits_since_clustered",
+    "compared_keys",
     "compute_content",
     "content_of_text",
     "describe_pin",
@@ -248,6 +255,7 @@ __all__ = [
     "marked_approximate",
     "merged_holds",
     "missing_files",
+    "netted_changes",
     "newest_with_same_rows",
     "note_of",
     "open_changes",

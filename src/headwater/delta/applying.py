@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from headwater.delta.columns import frame_in
+from headwater.delta.columns import frame_in, quoted
 from headwater.delta.mutation import NOTE_SETTING, Append, Delete, Merge, Overwrite, ReplaceWhere, Update
 from headwater.runtime import local_path_of
 
@@ -22,13 +22,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from headwater.delta.layout import Layout
-    from headwater.delta.mutation import CommitNote, MergeClause, Mutation
+    from headwater.delta.mutation import CommitNote, MergeClause, Mutation, ReplaceKeys
+    from headwater.delta.replacing import Replacing
     from headwater.policies import SchemaMode
     from headwater.runtime import RunSession
 
 _APPLICATION = "spark.databricks.delta.write.txnAppId"
 _NUMBER = "spark.databricks.delta.write.txnVersion"
 _MERGE_SCHEMA = "spark.databricks.delta.schema.autoMerge.enabled"
+# Delta lays down the rows of a replacement once more where it cannot tell that they stay the same.
+_LAY_DOWN = ("insertReplaceOnOrUsing.materializeSource", "merge.materializeSource")
+_AS_THEY_ARE = {f"spark.databricks.delta.{each}": "none" for each in _LAY_DOWN}
+_FOLDERS = "partitionOverwriteMode"
 _locks: WeakKeyDictionary[SparkSession, threading.RLock] = WeakKeyDictionary()
 
 
@@ -57,48 +62,90 @@ def apply_mutation(
         if rows is not None:
             mode = None if in_place and schema_mode == "overwrite" else schema_mode
             where = mutation.where if isinstance(mutation, ReplaceWhere) else "true" if in_place else None
-            _write(mutation, rows, note, number, layout, mode, where)
+            options = {_FOLDERS: "static", **({"replaceWhere": where} if where is not None else {})}
+            if mode is not None:
+                options["mergeSchema" if mode == "merge" else "overwriteSchema"] = "true"
+            _write(mutation, rows, note, number, layout, options)
         return
+    settings = {**layout.settings, _MERGE_SCHEMA: str(schema_mode == "merge").lower()}
+    with _table_of(session, mutation, note, number, settings) as (own, table):
+        if isinstance(mutation, Delete):
+            table.delete(mutation.where) if mutation.where else table.delete()
+        elif isinstance(mutation, Update):
+            values = _map(session, mutation.assignments)
+            table.updateExpr(mutation.where, values) if mutation.where else table.updateExpr(values)
+        elif isinstance(mutation, Merge) and rows is not None:
+            _merge(own, table, mutation, rows)
+
+
+def replace_keys(
+    session: RunSession,
+    mutation: ReplaceKeys,
+    replacing: Replacing,
+    *,
+    note: CommitNote,
+    number: int,
+    layout: Layout,
+) -> None:
+    """Replaces keys as it was prepared, as transaction `number`; raises what the engine throws."""
+    if replacing.way == "replace_on":
+        # Delta takes no word about folders as an option here, and a session's would replace whole ones.
+        settings = {**_AS_THEY_ARE, f"spark.sql.sources.{_FOLDERS}": "static"}
+        options = {"replaceOn": replacing.condition, "targetAlias": replacing.table}
+        rows = replacing.source.alias(replacing.name)
+        _write(mutation, rows, note, number, layout, options, settings)
+        return
+    settings = {**layout.settings, **_AS_THEY_ARE, _MERGE_SCHEMA: "false"}
+    with _table_of(session, mutation, note, number, settings) as (own, table):
+        source: Any = frame_in(own, replacing.source)
+        merge = getattr(table, "as")(replacing.table)
+        merge = merge.merge(getattr(source._jdf, "as")(replacing.name), replacing.condition)
+        names = [quoted(each) for each in replacing.columns]
+        values = _map(session, tuple((each, f"{replacing.name}.{each}") for each in names))
+        inserts = f"NOT {replacing.name}.{replacing.deletes}"
+        merge.whenMatched().delete().whenNotMatched(inserts).insertExpr(values).execute()
+
+
+@contextmanager
+def _table_of(
+    session: RunSession, mutation: Mutation, note: CommitNote, number: int, settings: Mapping[str, str]
+) -> Generator[tuple[RunSession, Any]]:
+    """A session of its own with what a transaction takes from there, and the table in it."""
     own = session.copy()
     try:
-        settings = {**layout.settings, _APPLICATION: application_of(note), _NUMBER: str(number)}
-        settings |= {NOTE_SETTING: note.text(), _MERGE_SCHEMA: str(schema_mode == "merge").lower()}
-        for key, value in settings.items():
+        said = {_APPLICATION: application_of(note), _NUMBER: str(number), NOTE_SETTING: note.text()}
+        for key, value in {**settings, **said}.items():
             own.spark.conf.set(key, value)
-        table = session.jvm.io.delta.tables.DeltaTable.forPath(
-            own.jvm_session, str(local_path_of(mutation.uri))
-        )
+        tables = session.jvm.io.delta.tables.DeltaTable
+        table = tables.forPath(own.jvm_session, str(local_path_of(mutation.uri)))
         with own.active():
-            _change(own, table, mutation, rows)
+            yield own, table
     finally:
         own.release()
 
 
 def _write(
-    mutation: Append | Overwrite | ReplaceWhere,
+    mutation: Append | Overwrite | ReplaceWhere | ReplaceKeys,
     rows: DataFrame,
     note: CommitNote,
     number: int,
     layout: Layout,
-    schema_mode: SchemaMode | None,
-    where: str | None,
+    options: Mapping[str, str],
+    settings: Mapping[str, str] | None = None,
 ) -> None:
     writer = (
         rows.write.format("delta")
         .mode("append" if isinstance(mutation, Append) else "overwrite")
         .option("userMetadata", note.text())
-        .option("partitionOverwriteMode", "static")
     )
     if not (isinstance(mutation, Append) and mutation.blind):
         writer = writer.option("txnAppId", application_of(note)).option("txnVersion", str(number))
-    if where is not None:
-        writer = writer.option("replaceWhere", where)
-    if schema_mode is not None:
-        writer = writer.option("mergeSchema" if schema_mode == "merge" else "overwriteSchema", "true")
+    for key, value in options.items():
+        writer = writer.option(key, value)
     if layout.partition_by:
         writer = writer.partitionBy(*layout.partition_by)
     born = {} if number else mutation.birth_settings()
-    with _in_force(rows, {**layout.settings, **born}):
+    with _in_force(rows, {**layout.settings, **born, **(settings or {})}):
         writer.save(str(local_path_of(mutation.uri)))
 
 
@@ -127,23 +174,12 @@ def _in_force(rows: DataFrame, settings: Mapping[str, str]) -> Generator[None]:
                     conf.set(key, value)
 
 
-def _change(
-    session: RunSession, table: Any, mutation: Merge | Update | Delete, rows: DataFrame | None
-) -> None:
-    if isinstance(mutation, Delete):
-        table.delete(mutation.where) if mutation.where else table.delete()
-    elif isinstance(mutation, Update):
-        values = _map(session, mutation.assignments)
-        if mutation.where:
-            table.updateExpr(mutation.where, values)
-        else:
-            table.updateExpr(values)
-    elif rows is not None:
-        source: Any = frame_in(session, rows)
-        merge = getattr(table, "as")("t").merge(getattr(source._jdf, "as")("s"), mutation.on)
-        for clause in mutation.clauses:
-            merge = _clause(session, merge, clause)
-        merge.execute()
+def _merge(session: RunSession, table: Any, mutation: Merge, rows: DataFrame) -> None:
+    source: Any = frame_in(session, rows)
+    merge = getattr(table, "as")("t").merge(getattr(source._jdf, "as")("s"), mutation.on)
+    for clause in mutation.clauses:
+        merge = _clause(session, merge, clause)
+    merge.execute()
 
 
 def _clause(session: RunSession, merge: Any, clause: MergeClause) -> Any:

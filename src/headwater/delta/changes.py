@@ -244,7 +244,7 @@ def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo, origin:
     taken = [name for name in after.columns if name.casefold() in _OWN_COLUMNS]
     if taken:
         raise _not_comparable(pin, f"it has a column {taken[0]} of its own", origin)
-    earlier = _earlier_rows(session, pinned, after, origin)
+    earlier = _before_window(session, pinned, after, origin)
     marks = (("delete", earlier.exceptAll(after)), ("insert", after.exceptAll(earlier)))
     deleted, inserted = (rows.withColumn("_change_type", literal(session, mark)) for mark, rows in marks)
     moment = sql_column(session, f"timestamp_millis({milliseconds_of(end.timestamp)})")
@@ -253,16 +253,25 @@ def _compared(session: RunSession, pinned: ChangePin, end: SnapshotInfo, origin:
     return rows.where("false") if pinned.is_empty else rows
 
 
-def _earlier_rows(
+def _before_window(
     session: RunSession, pinned: ChangePin, after: DataFrame, origin: Origin | None
 ) -> DataFrame:
-    """The rows right before a window, in the columns of those at its end; new columns are null."""
     before = min(pinned.starting_version, pinned.pin.version) - 1
     if before < 0:
         return after.limit(0)
     start = read_commit(pinned.pin.uri, before).pin(pinned.pin.name)
     check_pin(start, origin)
-    rows = open_rows(session, start)
+    return earlier_rows(session, open_rows(session, start), after, start, origin)
+
+
+def earlier_rows(
+    session: RunSession, rows: DataFrame, after: DataFrame, pin: TablePin, origin: Origin | None = None
+) -> DataFrame:
+    """Rows of an earlier version, `pin`, in the columns of later ones; columns that came later are null.
+
+    Raises:
+        ChangesNotRecorded: a column was of another type.
+    """
     known = {each.name.casefold(): each for each in rows.schema.fields}
 
     def column(name: str, kind: DataType) -> Column:
@@ -270,8 +279,8 @@ def _earlier_rows(
         if found is None:
             return cast_column(session, literal(session, None), kind).alias(name)
         if found.dataType != kind:
-            words = f"its column {name} was {found.dataType.simpleString()} in version {before}"
-            raise _not_comparable(pinned.pin, words, origin)
+            words = f"its column {name} was {found.dataType.simpleString()} in version {pin.version}"
+            raise _not_comparable(pin, words, origin)
         return sql_column(session, quoted(found.name)).alias(name)
 
     return rows.select(*[column(each.name, each.dataType) for each in after.schema.fields])

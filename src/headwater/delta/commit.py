@@ -14,16 +14,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headwater.delta.applying import application_of, apply_mutation
+from headwater.delta.applying import application_of, apply_mutation, replace_keys
 from headwater.delta.arrow import opened_rows
 from headwater.delta.conflicts import DROPPED, classify
 from headwater.delta.digests import compute_content, derive_content, find_content, keep_content
 from headwater.delta.failures import writing_error
 from headwater.delta.head import LogHead, find_commit, find_head, read_commit, read_head
 from headwater.delta.layout import Layout
-from headwater.delta.mutation import Append, Delete, Merge, Overwrite, Update, is_step
+from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceKeys, Update, is_step
 from headwater.delta.preparing import PreparedWrite, prepare_write, violation_of
 from headwater.delta.receipt import Attempt, Outcome, Protocol, Receipt
+from headwater.delta.replacing import laid_down
 from headwater.delta.settling import clustering_of, finish_table
 from headwater.delta.snapshot import describe_pin, open_snapshot
 from headwater.delta.upkeep.content import keeps_rows
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from headwater.delta.conflicts import Conflict
     from headwater.delta.content import ContentDigest
-    from headwater.delta.mutation import Mutation
+    from headwater.delta.mutation import CommitNote, Mutation
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
@@ -46,14 +47,21 @@ _ROWS = {
     "append": (("numOutputRows",), ()),
     "overwrite": (("numOutputRows",), ()),
     "replace_where": (("numOutputRows",), ("numCopiedRows",)),
+    "replace_keys": (("numOutputRows",), ("numCopiedRows",)),
     "merge": (("numTargetRowsInserted", "numTargetRowsUpdated"), ()),
     "update": (("numUpdatedRows",), ()),
     "delete": ((), ()),
 }
+_MERGE_DELETED = "numTargetRowsDeleted"
 
 
 def commit_mutation(
-    session: RunSession, mutation: Mutation, rows: Any = None, origin: Origin | None = None
+    session: RunSession,
+    mutation: Mutation,
+    rows: Any = None,
+    origin: Origin | None = None,
+    *,
+    affected: Any = None,
 ) -> Receipt:
     """Does to a table what `mutation` says, exactly once, and returns what Delta recorded.
 
@@ -67,6 +75,7 @@ def commit_mutation(
         rows: a DataFrame of any open session, or anything with `__arrow_c_stream__`; the rows to be written,
             or the source of a merge. Update and Delete have none.
         origin: the definition that asked, for errors.
+        affected: the keys that a ReplaceKeys is about, in columns of their names, given like rows.
 
     Raises:
         CommitConflict: other writers were first, each time; nothing of this write is in the table.
@@ -82,9 +91,14 @@ def commit_mutation(
         _finish_again(session, mutation, landed)
         return _receipt(session, mutation, landed, "already_committed", None, [])
     attempts: list[Attempt] = []
-    with opened_rows(session, rows, mutation.uri, origin) as frame:
+    with (
+        opened_rows(session, rows, mutation.uri, origin) as given,
+        opened_rows(session, affected, mutation.uri, origin) as named,
+        laid_down(session, mutation, given, origin) as frame,
+        laid_down(session, mutation, named, origin) as keys,
+    ):
         while True:
-            done = _attempt(session, mutation, frame, attempts, origin)
+            done = _attempt(session, mutation, frame, keys, attempts, origin)
             if done is not None:
                 return done
             time.sleep(attempts[-1].waited_seconds)
@@ -94,6 +108,7 @@ def _attempt(
     session: RunSession,
     mutation: Mutation,
     rows: DataFrame | None,
+    affected: DataFrame | None,
     attempts: list[Attempt],
     origin: Origin | None,
 ) -> Receipt | None:
@@ -105,20 +120,11 @@ def _attempt(
     note = replace(mutation.note, attempts=tuple(each.conflict for each in attempts))
     number = (base.version if base else -1) + 1
     try:
-        prepared = prepare_write(session, mutation, rows, base, origin)
+        prepared = prepare_write(session, mutation, rows, base, origin, affected=affected)
         base = prepared.base
         _check_base(mutation, base, origin)  # somebody may have come while the table was prepared
         number = (base.version if base else -1) + 1
-        apply_mutation(
-            session,
-            mutation,
-            prepared.rows,
-            note=note,
-            number=number,
-            layout=prepared.layout,
-            schema_mode=prepared.schema_mode,
-            in_place=prepared.in_place,
-        )
+        _apply(session, mutation, prepared, note, number)
     except ENGINE_EXCEPTIONS as error:
         failure = error
     # The log has the last word: the engine may say yes to a write that it dropped, or fail after a commit.
@@ -128,7 +134,7 @@ def _attempt(
             with suppress(*ENGINE_EXCEPTIONS):  # the rows are there; whoever sends the mutation again ends it
                 finish_table(session, mutation, prepared.layout, prepared.clustering)
         return _receipt(session, mutation, landed, "committed", prepared, attempts)
-    may_do_nothing = isinstance(mutation, Merge | Update | Delete)
+    may_do_nothing = isinstance(mutation, Merge | Update | Delete | ReplaceKeys)
     if failure is None and base and may_do_nothing and not _was_dropped(session, mutation, number):
         return _receipt(session, mutation, base, "no_change", prepared, attempts)
     conflict = DROPPED if failure is None else classify(failure_of(failure))
@@ -136,6 +142,24 @@ def _attempt(
         raise _final_error(session, mutation, prepared, failure, origin) from failure
     attempts.append(_met(mutation, conflict, base, attempts, failure, origin))
     return None
+
+
+def _apply(
+    session: RunSession, mutation: Mutation, prepared: PreparedWrite, note: CommitNote, number: int
+) -> None:
+    if isinstance(mutation, ReplaceKeys) and prepared.replacing is not None:
+        replace_keys(session, mutation, prepared.replacing, note=note, number=number, layout=prepared.layout)
+        return
+    apply_mutation(
+        session,
+        mutation,
+        prepared.rows,
+        note=note,
+        number=number,
+        layout=prepared.layout,
+        schema_mode=prepared.schema_mode,
+        in_place=prepared.in_place,
+    )
 
 
 def _final_error(
@@ -285,7 +309,10 @@ def _end(mutation: Mutation, commit: LogHead) -> LogHead:
 
 
 def _rows_written(mutation: Mutation, metrics: dict[str, str]) -> int | None:
-    plus, minus = _ROWS[mutation.kind]
+    is_merged = isinstance(mutation, ReplaceKeys) and _MERGE_DELETED in metrics
+    if isinstance(mutation, ReplaceKeys) and metrics.get("numFiles") == "0":
+        return 0  # Delta counts no rows then
+    plus, minus = _ROWS["merge" if is_merged else mutation.kind]
     if any(name not in metrics for name in plus):
         return None
     return sum(int(metrics[name]) for name in plus) - sum(int(metrics.get(name, 0)) for name in minus)
@@ -320,7 +347,11 @@ def _content(
 def _observed(
     session: RunSession, mutation: Mutation, commit: LogHead, prepared: PreparedWrite | None
 ) -> ContentDigest | None:
-    if prepared is None or prepared.observed is None:
+    if prepared is None:
+        return None
+    if prepared.replacing is not None:
+        return _replaced(mutation, commit, prepared)
+    if prepared.observed is None:
         return None
     found = prepared.observed.found()
     # A task that was tried twice is counted twice; the commit knows how many rows it wrote.
@@ -336,3 +367,17 @@ def _observed(
         return found
     known = derive_content(session, before.pin(mutation.note.table))
     return known + found if known is not None else None
+
+
+def _replaced(mutation: Mutation, commit: LogHead, prepared: PreparedWrite) -> ContentDigest | None:
+    """The digest after keys were replaced, if it was done on the version looked at, to as many rows."""
+    replacing, metrics = prepared.replacing, dict(commit.metrics)
+    if replacing is None or prepared.base is None or commit.version != prepared.base.version + 1:
+        return None
+    added, removed = replacing.added, replacing.removed
+    nothing = "0" if metrics.get("numFiles") == "0" else None
+    deleted = metrics.get(_MERGE_DELETED, metrics.get("numDeletedRows", nothing))
+    if added is None or removed is None or deleted is None:
+        return None
+    is_so = (added.rows, removed.rows) == (_rows_written(mutation, metrics), int(deleted))
+    return replacing.content if is_so else None

@@ -31,7 +31,7 @@ from headwater.delta.observing import Observed
 from headwater.digest import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pyspark.sql import Column, DataFrame
 
@@ -106,7 +106,7 @@ def _with_metadata(session: RunSession, column: Any, name: str, metadata: dict[s
 
 def hash_rows(rows: DataFrame, *more: str) -> DataFrame:
     """Each row's hashes as `first` and `second`, and further expressions in SQL over its columns."""
-    hashes = row_hashes(rows.schema, _free_prefix(rows))
+    hashes = row_hashes(rows.schema, free_prefix(rows.columns))
     inside = rows.selectExpr("*", *hashes.inside)
     return inside.selectExpr(f"{hashes.first} AS first", f"{hashes.second} AS second", *more)
 
@@ -126,7 +126,7 @@ class ObservedContent:
 
     def __init__(self, session: RunSession, rows: DataFrame, guard: str | None = None) -> None:
         names = [quoted(each) for each in rows.columns]
-        prefix = _free_prefix(rows)
+        prefix = free_prefix(rows.columns)
         guarded, first, second, *halves = (f"{prefix}{index}" for index in range(3 + 4))
         found = row_hashes(rows.schema, prefix)
         inside = rows.selectExpr(*names, *found.inside)
@@ -152,10 +152,10 @@ def _guarded(condition: str) -> str:
     return f"CASE WHEN {condition} THEN 1L ELSE raise_error('a constraint does not hold') END"
 
 
-def _free_prefix(rows: DataFrame) -> str:
+def free_prefix(columns: Iterable[str]) -> str:
     """The beginning of names that no column has, without regard to case."""
-    prefix = "_hw"
-    while any(each.lower().startswith(prefix) for each in rows.columns):
+    prefix, names = "_hw", [each.lower() for each in columns]
+    while any(each.startswith(prefix) for each in names):
         prefix += "_"
     return prefix
 

@@ -92,8 +92,8 @@ def digest_read(rows: DataFrame) -> ContentDigest:
 
 
 def _moved(session: RunSession, old: TablePin, known: ContentDigest, new: TablePin) -> ContentDigest | None:
-    changed = _changed_files(new.uri, old.version, new.version)
-    if changed is None or not _is_widened(describe_pin(session, old), describe_pin(session, new)):
+    changed = changed_files(new.uri, old.version, new.version)
+    if changed is None or not is_widened(describe_pin(session, old), describe_pin(session, new)):
         return None
     removed, added = changed
     for files, pin, sign in ((removed, old, -1), (added, new, 1)):
@@ -105,7 +105,7 @@ def _moved(session: RunSession, old: TablePin, known: ContentDigest, new: TableP
     return known
 
 
-def _changed_files(uri: str, old: int, new: int) -> tuple[list[_Action], list[_Action]] | None:
+def changed_files(uri: str, old: int, new: int) -> tuple[list[_Action], list[_Action]] | None:
     """The data files that only the older version has, and only the newer one; None if commits are gone.
 
     They are read from the commits between, without Spark. Another deletion vector makes another file.
@@ -129,7 +129,7 @@ def _changed_files(uri: str, old: int, new: int) -> tuple[list[_Action], list[_A
     return list(removed.values()), list(added.values())
 
 
-def _is_widened(old: SnapshotInfo, new: SnapshotInfo) -> bool:
+def is_widened(old: SnapshotInfo, new: SnapshotInfo) -> bool:
     """Whether rows of before hash as they did: the same columns, and perhaps more, without defaults."""
     if old.schema_json == new.schema_json:
         return True

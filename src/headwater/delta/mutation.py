@@ -3,6 +3,7 @@
     Append         rows are added
     Overwrite      rows, and with schema_mode "overwrite" the schema, are replaced
     ReplaceWhere   the rows that meet a condition are replaced by rows that meet it
+    ReplaceKeys    the rows whose key is among some are replaced by rows with those keys, or by none
     Merge          rows of a source are matched with the table's, and clauses say what becomes of them
     Update         columns of the rows that meet a condition get new values
     Delete         the rows that meet a condition are taken out
@@ -19,14 +20,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 from headwater.datasets import FeatureGate
 from headwater.delta.columns import quoted
 from headwater.errors import InvalidSetting
-from headwater.given import expressions, text
+from headwater.given import expressions, text, texts
 
 if TYPE_CHECKING:
     from headwater.policies import SchemaMode, WritePolicy
 
 # The session setting by which a commit carries a note, where no writer takes it as an option.
 NOTE_SETTING = "spark.databricks.delta.commitInfo.userMetadata"
-MutationKind = Literal["append", "overwrite", "replace_where", "merge", "update", "delete"]
+MutationKind = Literal["append", "overwrite", "replace_where", "replace_keys", "merge", "update", "delete"]
 ClauseKind = Literal["matched", "not_matched", "not_matched_by_source"]
 # A commit that prepares a mutation's own, or that ends it.
 Step = Literal["prepare", "finish"]
@@ -162,6 +163,25 @@ class ReplaceWhere(_TableMutation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceKeys(_TableMutation):
+    """The rows whose key is affected are replaced by new rows, in one commit.
+
+    A key is what a row has in `keys`; null is a value like any other, and a key may have any number of rows.
+    The affected keys are handed to `commit_mutation` beside the new rows, whose keys must be among them; a
+    key without new rows vanishes. Rows must fit the table: its schema stays as it is.
+    """
+
+    kind: ClassVar[MutationKind] = "replace_keys"
+    keys: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        names = texts("keys", self.keys)
+        object.__setattr__(self, "keys", names)
+        if not names or len({each.lower() for each in names}) < len(names):
+            raise InvalidSetting(key="keys", value=repr(names), expected="columns, each of them once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MergeClause:
     """What becomes of rows: the first clause of their kind whose condition they meet.
 
@@ -220,9 +240,9 @@ class Merge(_TableMutation):
             raise InvalidSetting(key="clauses", value="none", expected="one at the least")
 
 
-def same_keys(*columns: str) -> str:
+def same_keys(*columns: str, table: str = "t", source: str = "s") -> str:
     """The condition that two rows have equal keys, where nulls are equal too."""
-    return " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in columns)
+    return " AND ".join(f"{table}.{quoted(name)} <=> {source}.{quoted(name)}" for name in columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,4 +267,4 @@ class Delete(_TableMutation):
     where: str | None = None
 
 
-Mutation: TypeAlias = Append | Overwrite | ReplaceWhere | Merge | Update | Delete
+Mutation: TypeAlias = Append | Overwrite | ReplaceWhere | ReplaceKeys | Merge | Update | Delete

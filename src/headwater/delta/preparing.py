@@ -29,9 +29,19 @@ from headwater.delta.content import ObservedContent
 from headwater.delta.gates import check_gate
 from headwater.delta.layout import Layout, arrange, maps_columns, resolve_layout
 from headwater.delta.meanings import METADATA_KEY, check_meanings, kept_meanings, with_meanings
-from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceWhere, Update, is_step
+from headwater.delta.mutation import (
+    Append,
+    Delete,
+    Merge,
+    Overwrite,
+    ReplaceKeys,
+    ReplaceWhere,
+    Update,
+    is_step,
+)
 from headwater.delta.receipt import ConstraintCheck
-from headwater.delta.schema import TEXT_TYPE, check_storable, fit_rows, same_type
+from headwater.delta.replacing import Replacing, keys_of, prepare_replacing
+from headwater.delta.schema import check_storable, fit_rows, is_whole, same_type
 from headwater.delta.settling import clustering_of, create_table, settle_table, wanted_clustering
 from headwater.delta.snapshot import describe_pin
 from headwater.errors import HeadwaterError, NotADeltaTable, RowsUnusable
@@ -60,7 +70,7 @@ class PreparedWrite:
 
     `given` are the rows as they came, once they fit.
     `in_place` and `clustering` are about a table that is overwritten: whether its clustering can stay, and
-    if not, what it is to be clustered by once the rows are there.
+    if not, what it is to be clustered by once the rows are there; `replacing` is about keys.
     """
 
     base: LogHead | None
@@ -75,6 +85,7 @@ class PreparedWrite:
     observed: ObservedContent | None
     in_place: bool = False
     clustering: tuple[str, ...] = ()
+    replacing: Replacing | None = None
 
 
 def prepare_write(
@@ -83,11 +94,14 @@ def prepare_write(
     rows: DataFrame | None,
     base: LogHead | None,
     origin: Origin | None = None,
+    *,
+    affected: DataFrame | None = None,
 ) -> PreparedWrite:
     """Makes a mutation ready on a version of its table; raises what `commit_mutation` raises."""
     name, path = mutation.note.table, str(local_path_of(mutation.uri))
     policy = mutation.policy or WritePolicy()
     snapshot = _opened(session, mutation, rows, base, origin)
+    keys = keys_of(session, mutation, rows, affected, snapshot, origin)
     mode = _schema_mode(mutation)
     rewrites = isinstance(mutation, Overwrite) and mode == "overwrite"
     if rows is not None:
@@ -122,7 +136,26 @@ def prepare_write(
         observed=observed,
         in_place=in_place,
         clustering=clustering,
+        replacing=_replaced(session, mutation, given, keys, base, snapshot, layout, origin),
     )
+
+
+def _replaced(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    keys: DataFrame | None,
+    base: LogHead | None,
+    snapshot: SnapshotInfo | None,
+    layout: Layout,
+    origin: Origin | None,
+) -> Replacing | None:
+    """How keys are replaced; None for all other mutations."""
+    keys = _as_folders_hold(session, keys, layout, snapshot)
+    if not isinstance(mutation, ReplaceKeys) or rows is None or keys is None or not base or not snapshot:
+        return None
+    pin = base.pin(mutation.note.table)
+    return prepare_replacing(session, mutation, rows, keys, pin, snapshot, layout, origin)
 
 
 def _watched(
@@ -142,7 +175,7 @@ def _watched(
         return rows, None
     # Right under the write: a sort looks at its rows twice.
     observed = ObservedContent(session, rows, guard)
-    return observed.rows, observed if _is_whole(observed.rows, schema) else None
+    return observed.rows, observed if is_whole(observed.rows, schema) else None
 
 
 def check_policy(
@@ -193,7 +226,7 @@ def _opened(
 ) -> SnapshotInfo | None:
     """The table as it is, if the mutation can be about it at all; None where there is none yet."""
     path = str(local_path_of(mutation.uri))
-    has_rows = isinstance(mutation, Append | Overwrite | ReplaceWhere | Merge)
+    has_rows = isinstance(mutation, Append | Overwrite | ReplaceWhere | ReplaceKeys | Merge)
     if has_rows != (rows is not None):
         detail = f"a mutation of the kind {mutation.kind} {'needs' if has_rows else 'takes no'} rows"
         raise RowsUnusable(path=path, detail=detail, origin=origin)
@@ -210,6 +243,8 @@ def _schema_mode(mutation: Mutation) -> SchemaMode | None:
     """The write's own mode, else the policy's; only a whole table's schema can be overwritten."""
     if isinstance(mutation, Append | Overwrite | ReplaceWhere) and mutation.schema_mode is not None:
         return mutation.schema_mode
+    if isinstance(mutation, ReplaceKeys):
+        return None
     mode = mutation.policy.schema_mode if mutation.policy else None
     return mode if mode == "merge" or isinstance(mutation, Overwrite) else None
 
@@ -280,7 +315,7 @@ def _checked(
     name, path = mutation.note.table, str(local_path_of(mutation.uri))
     if isinstance(mutation, Delete):
         return ()
-    passes = int(isinstance(mutation, Merge | Update))
+    passes = int(isinstance(mutation, Merge | Update | ReplaceKeys))
     if guard_of(constraints):
         pin = base.pin(name) if base else None
         written = candidate_rows(session, mutation, rows, pin, schema)
@@ -354,15 +389,3 @@ def _is_same(one: StructType, other: StructType) -> bool:
 
 def _meant(field: StructField) -> object:
     return field.metadata.get(METADATA_KEY)
-
-
-def _is_whole(rows: DataFrame, schema: StructType) -> bool:
-    """Whether the rows have every column of the table as it will be: else Delta fills some in, or pads."""
-    if any(TEXT_TYPE in each.metadata for each in schema.fields):
-        return False
-    types = {each.name.lower(): each.dataType for each in rows.schema.fields}
-    return len(types) == len(schema.fields) and all(
-        same_type(types[each.name.lower()], each.dataType)
-        for each in schema.fields
-        if each.name.lower() in types
-    )

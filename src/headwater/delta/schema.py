@@ -24,6 +24,7 @@ from pyspark.sql.types import (
     StringType,
     StructType,
     TimeType,
+    VariantType,
     YearMonthIntervalType,
 )
 
@@ -137,6 +138,27 @@ def same_type(one: DataType, other: DataType) -> bool:
     if isinstance(one, MapType) and isinstance(other, MapType):
         return same_type(one.keyType, other.keyType) and same_type(one.valueType, other.valueType)
     return one == other
+
+
+def is_whole(rows: DataFrame, schema: StructType) -> bool:
+    """Whether the rows have every column of the table as it will be: else Delta fills some in, or pads."""
+    if any(TEXT_TYPE in each.metadata for each in schema.fields):
+        return False
+    types = {each.name.lower(): each.dataType for each in rows.schema.fields}
+    return len(types) == len(schema.fields) and all(
+        same_type(types[each.name.lower()], each.dataType)
+        for each in schema.fields
+        if each.name.lower() in types
+    )
+
+
+def is_comparable(kind: DataType) -> bool:
+    """Whether values of a type can be told apart by Spark's own comparison."""
+    if isinstance(kind, StructType):
+        return all(is_comparable(each.dataType) for each in kind.fields)
+    if isinstance(kind, ArrayType):
+        return is_comparable(kind.elementType)
+    return not isinstance(kind, MapType | VariantType)
 
 
 def _is_filled_in(field: StructField) -> bool:

@@ -1,0 +1,249 @@
+"""The rows of affected keys, replaced: what is laid down for it, by which way, what comes and goes.
+
+    replace_on   a write that first deletes the rows whose key the new rows have: the faster way, but a key
+                 without new rows would keep its old ones
+    merge        the affected keys delete and the new rows are inserted: right for keys that vanish too
+
+Both read the new rows several times; so these are made once, and lie on disk until the mutation is over.
+Not here: doing it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from headwater.delta.columns import quoted, sql_column
+from headwater.delta.content import APPROXIMATE_KEY, digest_rows, free_prefix, marked_approximate
+from headwater.delta.digests import derive_content, digest_read
+from headwater.delta.failures import writing_error
+from headwater.delta.files import open_rows
+from headwater.delta.layout import arrange
+from headwater.delta.mutation import ReplaceKeys, same_keys
+from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
+from headwater.errors import MutationRefused, RowsUnusable
+from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from headwater.delta.content import ContentDigest
+    from headwater.delta.layout import Layout
+    from headwater.delta.mutation import Mutation
+    from headwater.delta.snapshot import SnapshotInfo
+    from headwater.names import TablePin
+    from headwater.origin import Origin
+    from headwater.runtime import RunSession
+
+Way = Literal["replace_on", "merge"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacing:
+    """How keys are replaced on one version of a table.
+
+    Args:
+        way: which of Delta's ways does it.
+        source: what the table is compared with: the new rows; for a merge, the affected keys too.
+        condition: which rows of the table, called `table`, go for a row of the source, called `name`.
+        deletes: for a merge, the column of the source that tells a key from a new row.
+        columns: those that the new rows have.
+        added: the digest of the new rows; None if Delta fills in some of their columns.
+        removed: the digest of the rows that go; None if the content of the version is not known: the pass
+            over it would tell nothing.
+        before: the content of the version; None if it is not known.
+    """
+
+    way: Way
+    source: DataFrame
+    condition: str
+    table: str
+    name: str
+    deletes: str
+    columns: tuple[str, ...]
+    added: ContentDigest | None
+    removed: ContentDigest | None
+    before: ContentDigest | None
+
+    @property
+    def content(self) -> ContentDigest | None:
+        """The content of the table afterwards: as before, less what goes, plus what comes."""
+        if self.before is None or self.removed is None or self.added is None:
+            return None
+        return self.before - self.removed + self.added
+
+
+@contextmanager
+def laid_down(
+    session: RunSession, mutation: Mutation, rows: DataFrame | None, origin: Origin | None = None
+) -> Generator[DataFrame | None]:
+    """Within it, rows of a replacement that were made once, on disk; those of other mutations as they are."""
+    if rows is None or not isinstance(mutation, ReplaceKeys):
+        yield rows
+        return
+    frame: Any = rows
+    try:
+        level = session.jvm.org.apache.spark.storage.StorageLevel.DISK_ONLY()
+        kept = frame._jdf.localCheckpoint(True, level)
+    except ENGINE_EXCEPTIONS as error:
+        path = str(local_path_of(mutation.uri))
+        raise writing_error(error, path, mutation.kind, origin) from error
+    try:
+        yield DataFrame(kept, rows.sparkSession)
+    finally:
+        kept.queryExecution().analyzed().rdd().unpersist(False)
+
+
+def keys_of(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    affected: DataFrame | None,
+    snapshot: SnapshotInfo | None,
+    origin: Origin | None = None,
+) -> DataFrame | None:
+    """The affected keys in the columns and types of the table; None for a mutation that has none.
+
+    Raises:
+        RowsUnusable: keys are missing, or not asked for; or rows or keys lack a column of the key.
+        MutationRefused: the table has no such column, or its values cannot be compared.
+        SchemaDiffers: the keys are of another type.
+    """
+    path = str(local_path_of(mutation.uri))
+    is_keyed = isinstance(mutation, ReplaceKeys)
+    if is_keyed != (affected is not None):
+        detail = f"a mutation of the kind {mutation.kind} {'needs' if is_keyed else 'takes no'} affected keys"
+        raise RowsUnusable(path=path, detail=detail, origin=origin)
+    if not isinstance(mutation, ReplaceKeys) or affected is None or rows is None or snapshot is None:
+        return None
+    wanted = _key_fields(mutation, snapshot, path, origin)
+    for frame, what in ((rows, "rows"), (affected, "affected keys")):
+        there = {each.lower() for each in frame.columns}
+        lacking = [each for each in wanted.names if each.lower() not in there]
+        if lacking:
+            detail = f"the {what} lack {', '.join(lacking)}, of the key"
+            raise RowsUnusable(path=path, detail=detail, origin=origin)
+    names = {each.lower(): each for each in affected.columns}
+    chosen = affected.toDF(*affected.columns).selectExpr(
+        *(quoted(names[each.lower()]) for each in wanted.names)
+    )
+    return fit_rows(session, chosen, wanted, None, path, origin)
+
+
+def prepare_replacing(
+    session: RunSession,
+    mutation: ReplaceKeys,
+    rows: DataFrame,
+    keys: DataFrame,
+    pin: TablePin,
+    snapshot: SnapshotInfo,
+    layout: Layout,
+    origin: Origin | None = None,
+) -> Replacing:
+    """How keys are to be replaced on a version of a table, by rows and keys that fit it.
+
+    Raises:
+        RowsUnusable: a new row has a key that is not among the affected ones.
+    """
+    keys = keys.distinct()
+    prefix = free_prefix((*snapshot.schema.names, *rows.columns))
+    table, name, deletes = f"{prefix}t", f"{prefix}s", f"{prefix}deletes"
+    gone = _gone(session, mutation, rows, keys, prefix, origin)
+    way = _way(session, mutation, gone, pin, prefix)
+    condition = same_keys(*keys.columns, table=table, source=name)
+    if way == "replace_on":
+        source = arrange(session, rows, layout)
+    else:
+        inserted = rows.selectExpr("*", f"false AS {deletes}")
+        source = inserted.unionByName(keys.selectExpr("*", f"true AS {deletes}"), allowMissingColumns=True)
+        condition = f"{condition} AND {name}.{deletes}"
+    before = derive_content(session, pin)
+    removed = digest_read(rows_of_keys(session, pin, keys, prefix)) if before is not None else None
+    is_told = before is not None and is_whole(rows, snapshot.schema)
+    return Replacing(
+        way=way,
+        source=source,
+        condition=condition,
+        table=table,
+        name=name,
+        deletes=deletes,
+        columns=tuple(rows.columns),
+        added=_digest(session, rows, snapshot) if is_told else None,
+        removed=removed,
+        before=before,
+    )
+
+
+def rows_of_keys(session: RunSession, pin: TablePin, keys: DataFrame, prefix: str) -> DataFrame:
+    """The rows of a table at a pin whose key is one of these; names that begin with `prefix` are free."""
+    table, name = f"{prefix}t", f"{prefix}s"
+    condition = sql_column(session, same_keys(*keys.columns, table=table, source=name))
+    return open_rows(session, pin).alias(table).join(keys.alias(name), condition, "left_semi")
+
+
+def _way(
+    session: RunSession, mutation: ReplaceKeys, gone: DataFrame | None, pin: TablePin, prefix: str
+) -> Way:
+    """Which of Delta's ways: a merge if a key vanishes.
+
+    One that the version does not have cannot; but only who must follow that very version may go by it.
+    """
+    if gone is None:
+        return "replace_on"
+    if mutation.exact and not rows_of_keys(session, pin, gone, prefix).take(1):
+        return "replace_on"
+    return "merge"
+
+
+def _gone(
+    session: RunSession,
+    mutation: ReplaceKeys,
+    rows: DataFrame,
+    keys: DataFrame,
+    prefix: str,
+    origin: Origin | None,
+) -> DataFrame | None:
+    """The affected keys without new rows; None if there are none."""
+    names = [quoted(each) for each in keys.columns]
+    affected, new = f"{prefix}affected", f"{prefix}new"
+    both = keys.selectExpr(*names, f"1 AS {affected}", f"0 AS {new}").unionAll(
+        rows.selectExpr(*names, f"0 AS {affected}", f"1 AS {new}")
+    )
+    tops = [sql_column(session, f"max({each}) AS {each}") for each in (affected, new)]
+    found = both.groupBy(*names).agg(*tops)
+    row: Any = found.selectExpr(f"count_if({affected} = 0)", f"count_if({new} = 0)").collect()[0]
+    if row[0]:
+        sample: list[Any] = found.where(f"{affected} = 0").selectExpr(*names).limit(3).collect()
+        shown = ", ".join(str(tuple(each)) for each in sample)
+        detail = f"they have {row[0]} keys that are not among the affected ones, such as {shown}"
+        raise RowsUnusable(path=str(local_path_of(mutation.uri)), detail=detail, origin=origin)
+    return found.where(f"{new} = 0").selectExpr(*names) if row[1] else None
+
+
+def _digest(session: RunSession, rows: DataFrame, snapshot: SnapshotInfo) -> ContentDigest:
+    """The digest of rows as the table has them: what is approximate there is so here."""
+    marked = [each.name for each in snapshot.schema.fields if each.metadata.get(APPROXIMATE_KEY)]
+    return digest_rows(marked_approximate(session, rows, marked))
+
+
+def _key_fields(
+    mutation: ReplaceKeys, snapshot: SnapshotInfo, path: str, origin: Origin | None
+) -> StructType:
+    fields = {each.name.lower(): each for each in snapshot.schema.fields}
+    found = StructType([])
+    for name in mutation.keys:
+        field = fields.get(name.lower())
+        if field is None:
+            complaint = f"the table has no column {name}"
+        elif not is_comparable(field.dataType) or TEXT_TYPE in field.metadata:
+            kind = field.metadata.get(TEXT_TYPE, field.dataType.simpleString())
+            complaint = f"keys of the type {kind} ({name}) are not compared"
+        else:
+            found.add(field)
+            continue
+        raise MutationRefused(path=path, kind=mutation.kind, detail=complaint, origin=origin)
+    return found
