@@ -192,6 +192,10 @@ class Refused:
     changed: str
     code: str
 
+    def __str__(self) -> str:
+        query = self.query if isinstance(self.query, str) else self.query.__name__
+        return f"{self.code} {self.changed} {query}"
+
 
 def one_row_of_each_other(spark: SparkSession) -> DataFrame:
     return spark.table("a").dropDuplicates(["j"]).select("k", "x")
