@@ -28,6 +28,7 @@ Severity = Literal["refuse", "warn", "allow"]
 SEVERITIES: tuple[Severity, ...] = ("refuse", "warn", "allow")
 SchemaMode = Literal["merge", "overwrite"]
 ColumnMapping = Literal["name", "id"]
+RefreshMode = Literal["auto", "incremental", "full"]
 
 # What `enable_features` may name beside Delta's own features: a set of them.
 FEATURE_PRESETS: Mapping[str, tuple[str, ...]] = {
@@ -44,7 +45,7 @@ SEMANTIC_TYPES: Mapping[str, str] = {
     "ByteOffset": "bigint",
     "LineNumber": "int",
 }
-_PASSING = ("max_attempts", "backoff_seconds")
+_PASSING = ("refresh", "refresh_by", "max_attempts", "backoff_seconds")
 _MOST_ATTEMPTS = 100
 _LONGEST_WAIT = 600
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -72,6 +73,10 @@ class WritePolicy:
         constraints: names with SQL conditions that every row must make true; null is not true.
         not_null: columns that no row may leave out.
         semantic_types: columns with what they mean, such as NodeId.
+        refresh: what a build does when inputs change: "auto" makes just the rows of affected keys where that
+            is proven to be enough and not the longer way; "incremental" wherever it is proven; "full" never.
+        refresh_by: the columns whose values are those keys, also where several rows have one; without any,
+            what is known to be unique.
         max_attempts: how often a write that met another one is tried.
         backoff_seconds: how long it waits before it is tried again; more with each time, and never the same.
     """
@@ -93,6 +98,8 @@ class WritePolicy:
     constraints: tuple[tuple[str, str], ...] = ()
     not_null: tuple[str, ...] = ()
     semantic_types: tuple[tuple[str, str], ...] = ()
+    refresh: RefreshMode = "auto"
+    refresh_by: tuple[str, ...] = ()
     max_attempts: int = 3
     backoff_seconds: float = 0.5
 
@@ -123,7 +130,7 @@ class WritePolicy:
         return found
 
     def lasting(self) -> dict[str, Plain]:
-        """Those of them that a table shows afterwards: how often a write was tried is not seen in it."""
+        """Those of them that a table shows afterwards: how often, and how much, was written is not seen."""
         return {key: value for key, value in self.identity().items() if key not in _PASSING}
 
     def features(self) -> tuple[str, ...]:
@@ -154,6 +161,8 @@ class WriteKeywords(TypedDict, total=False):
     constraints: Mapping[str, str]
     not_null: str | Sequence[str]
     semantic_types: Mapping[str, str]
+    refresh: RefreshMode
+    refresh_by: str | Sequence[str]
     max_attempts: int
     backoff_seconds: float
 
@@ -326,6 +335,8 @@ _TAKES: Mapping[str, Callable[[str, object], object]] = {
     "constraints": _conditions,
     "not_null": _set_of_names,
     "semantic_types": _meanings,
+    "refresh": _chosen("auto", "incremental", "full"),
+    "refresh_by": columns,
     "max_attempts": _attempts,
     "backoff_seconds": _seconds,
 }

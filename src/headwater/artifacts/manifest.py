@@ -14,14 +14,14 @@ from headwater.artifacts.observed import merge, split
 from headwater.artifacts.records import RegistrationRecord, check_version, write_whole
 from headwater.artifacts.writes import MutationRecord, ViolationRecord  # noqa: TC001  the same
 from headwater.errors import ManifestUnreadable
-from headwater.plan import OperatorMetrics, StatisticsDecision  # noqa: TC001  the same
+from headwater.plan import OperatorMetrics, RefreshWindow, StatisticsDecision  # noqa: TC001  the same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 SCHEMA_VERSION = 2
-Action = Literal["built", "skipped", "failed"]
+Action = Literal["built", "incremental", "skipped", "failed"]
 Status = Literal["done", "unchanged", "failed"]
 
 
@@ -81,8 +81,30 @@ class ViewRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     every_run: bool = False
 
 
+class RefreshRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a table was brought up to date, and why.
+
+    Attributes:
+        mode: Whether all of it was made, or the rows of affected keys.
+        code, detail: Why, as a code and in words.
+        key: The columns of those keys.
+        keys: How many there were.
+        windows: Where they came from.
+    """
+
+    mode: Literal["full", "incremental"]
+    code: str
+    detail: str = ""
+    key: tuple[str, ...] = ()
+    keys: int | None = None
+    windows: tuple[RefreshWindow, ...] = ()
+
+
 class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A stored table after the run; `started_at` and `seconds` of the task that made it, if one ran."""
+    """A stored table after the run.
+
+    `started_at` and `seconds` are of the task that made it, and `refresh` tells how, if one ran.
+    """
 
     name: str
     action: Action
@@ -94,6 +116,7 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     task_key: str | None = None
     started_at: str | None = None
     seconds: float | None = None
+    refresh: RefreshRecord | None = None
 
 
 class OperatorsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 OBSERVED = "observed"
-_TABLE = frozenset({"version", "pin", "started_at", "seconds"})
+_TABLE = frozenset({"version", "pin", "started_at", "seconds", "refresh"})
 _SNAPSHOT = frozenset({"table_uri", "timestamp"})
 # By the place in the document; behind a colon, what kind of entry it is: see `_KINDS`.
 _FIELDS: Mapping[str, frozenset[str]] = {

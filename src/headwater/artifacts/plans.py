@@ -36,18 +36,24 @@ class PlannedSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class PlansRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Every view of a run as it was planned, and every source as it was declared, sorted by name."""
+    """Every view of a run as it was planned, and every source as it was declared, sorted by name.
+
+    `derived` are the plans that were run instead of a view's own, to make the rows of some keys.
+    """
 
     schema_version: int = _SCHEMA_VERSION
     plans: tuple[PlanBundle, ...]
     sources: tuple[PlannedSource, ...] = ()
+    derived: tuple[PlanBundle, ...] = ()
 
 
 def encode_plans(bundles: Iterable[PlanBundle], sources: Iterable[PlannedSource] = ()) -> bytes:
     """The plans' one form: keys sorted, a final newline."""
+    ordered = sorted(bundles, key=lambda each: each.view)
     record = PlansRecord(
-        plans=tuple(sorted(bundles, key=lambda each: each.view)),
+        plans=tuple(each for each in ordered if each.refresh is None),
         sources=tuple(sorted(sources, key=lambda each: each.name)),
+        derived=tuple(each for each in ordered if each.refresh is not None),
     )
     return msgspec.json.encode(record, order="sorted") + b"\n"
 

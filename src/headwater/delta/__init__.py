@@ -20,6 +20,8 @@ read_pinned, open_pinned        rows at a version: PinnedRead, its ScanColumn
 read_changes, open_changes      what changed between two versions: ChangeRead
 netted_changes                  the same, less what cancels out
 affected_keys, compared_keys    the keys of those rows: from the feed, or from two versions
+window_between, table_bytes     what would be read to know them, and all there is: ChangeWindow
+restrict_rows                   the rows that have one of some keys
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
 scans_of                        what a query reads of each table: TableScan
 verify_pin, promised_rows       whether rows are as the log promises: Verification
@@ -115,6 +117,7 @@ from headwater.delta.registration import (
     register_listing,
     register_table,
 )
+from headwater.delta.replacing import restrict_rows
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable
@@ -164,6 +167,7 @@ from headwater.delta.verifying import (
     row_promise,
     verify_pin,
 )
+from headwater.delta.windows import ChangeWindow, table_bytes, window_between
 from headwater.policies import WritePolicy, write_policy
 from headwater.runtime import StorageProfile
 
@@ -175,6 +179,7 @@ __all__ = [
     "CdfWindow",
     "ChangePin",
     "ChangeRead",
+    "ChangeWindow",
     "CommitNote",
     "CommitRecord",
     "ConstraintCheck",
@@ -280,6 +285,7 @@ __all__ = [
     "register_listing",
     "register_table",
     "restore_table",
+    "restrict_rows",
     "retention_of",
     "retention_properties",
     "row_promise",
@@ -291,10 +297,12 @@ __all__ = [
     "small_files",
     "snapshot_info",
     "storage_error",
+    "table_bytes",
     "table_constraints",
     "upkeep_note_of",
     "vacuum_table",
     "verify_pin",
     "wider_properties",
+    "window_between",
     "write_policy",
 ]

@@ -7,8 +7,10 @@ Not here: plans; whoever has one hands in columns and filters.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame
 
@@ -20,6 +22,7 @@ from headwater.runtime import ENGINE_EXCEPTIONS, failure_of, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from headwater.names import SnapshotKey, TablePin
     from headwater.origin import Origin
@@ -205,6 +208,12 @@ def _prepared_scan(session: RunSession, rows: Any) -> Any:
     leaf = leaves.apply(0)
     is_scan = str(leaf.nodeName()).startswith("LogicalRelation")
     return leaf.relation().location().preparedScan() if is_scan else None
+
+
+def place_of(pin: TablePin, path: str) -> Path:
+    """A data file in the file system; the log writes its path encoded, and mostly below the table's."""
+    decoded = unquote(path)
+    return local_path_of(pin.uri) / re.sub("^file:/*", "/", decoded)
 
 
 def sizes_of(session: RunSession, files: Any) -> dict[str, int]:

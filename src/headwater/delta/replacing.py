@@ -29,7 +29,7 @@ from headwater.errors import MutationRefused, RowsUnusable
 from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from headwater.delta.content import ContentDigest
     from headwater.delta.layout import Layout
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 Way = Literal["replace_on", "merge"]
+# More new rows than this are not sent to every task.
+_MOST_SENT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,17 +154,20 @@ def prepare_replacing(
     keys = keys.distinct()
     prefix = free_prefix((*snapshot.schema.names, *rows.columns))
     table, name, deletes = f"{prefix}t", f"{prefix}s", f"{prefix}deletes"
-    gone = _gone(session, mutation, rows, keys, prefix, origin)
-    way = _way(session, mutation, gone, pin, prefix)
+    gone, count = _gone(session, mutation, rows, keys, prefix, origin)
+    way = _way(session, mutation, gone, count, pin)
     condition = same_keys(*keys.columns, table=table, source=name)
     if way == "replace_on":
-        source = arrange(session, rows, layout)
+        # Delta asks each row that goes for its file, which nobody knows any more behind a shuffle.
+        source = arrange(session, rows, layout).hint("broadcast")
     else:
         inserted = rows.selectExpr("*", f"false AS {deletes}")
         source = inserted.unionByName(keys.selectExpr("*", f"true AS {deletes}"), allowMissingColumns=True)
         condition = f"{condition} AND {name}.{deletes}"
     before = derive_content(session, pin)
-    removed = digest_read(rows_of_keys(session, pin, keys, prefix)) if before is not None else None
+    removed = (
+        digest_read(restrict_rows(session, open_rows(session, pin), keys)) if before is not None else None
+    )
     is_told = before is not None and is_whole(rows, snapshot.schema)
     return Replacing(
         way=way,
@@ -178,23 +183,36 @@ def prepare_replacing(
     )
 
 
-def rows_of_keys(session: RunSession, pin: TablePin, keys: DataFrame, prefix: str) -> DataFrame:
-    """The rows of a table at a pin whose key is one of these; names that begin with `prefix` are free."""
+def restrict_rows(
+    session: RunSession, rows: DataFrame, keys: DataFrame, columns: Sequence[str] | None = None
+) -> DataFrame:
+    """The rows whose values in `columns` are a row of `keys`, by the order of its columns; nulls are equal.
+
+    Without columns, they are those of the same names.
+    """
+    prefix = free_prefix((*rows.columns, *keys.columns))
     table, name = f"{prefix}t", f"{prefix}s"
-    condition = sql_column(session, same_keys(*keys.columns, table=table, source=name))
-    return open_rows(session, pin).alias(table).join(keys.alias(name), condition, "left_semi")
+    names = keys.columns if columns is None else columns
+    pairs = [
+        f"{table}.{quoted(one)} <=> {name}.{quoted(other)}"
+        for one, other in zip(names, keys.columns, strict=True)
+    ]
+    condition = sql_column(session, " AND ".join(pairs))
+    return rows.alias(table).join(keys.alias(name), condition, "left_semi")
 
 
 def _way(
-    session: RunSession, mutation: ReplaceKeys, gone: DataFrame | None, pin: TablePin, prefix: str
+    session: RunSession, mutation: ReplaceKeys, gone: DataFrame | None, count: int, pin: TablePin
 ) -> Way:
-    """Which of Delta's ways: a merge if a key vanishes.
+    """Which of Delta's ways: a merge if a key vanishes, or there are too many new rows to send around.
 
     One that the version does not have cannot; but only who must follow that very version may go by it.
     """
+    if count > _MOST_SENT:
+        return "merge"
     if gone is None:
         return "replace_on"
-    if mutation.exact and not rows_of_keys(session, pin, gone, prefix).take(1):
+    if mutation.exact and not restrict_rows(session, open_rows(session, pin), gone).take(1):
         return "replace_on"
     return "merge"
 
@@ -206,22 +224,23 @@ def _gone(
     keys: DataFrame,
     prefix: str,
     origin: Origin | None,
-) -> DataFrame | None:
-    """The affected keys without new rows; None if there are none."""
+) -> tuple[DataFrame | None, int]:
+    """The affected keys without new rows, None if there are none; and how many new rows there are."""
     names = [quoted(each) for each in keys.columns]
     affected, new = f"{prefix}affected", f"{prefix}new"
     both = keys.selectExpr(*names, f"1 AS {affected}", f"0 AS {new}").unionAll(
         rows.selectExpr(*names, f"0 AS {affected}", f"1 AS {new}")
     )
-    tops = [sql_column(session, f"max({each}) AS {each}") for each in (affected, new)]
+    tops = [sql_column(session, f"{each} AS {each[4:-1]}") for each in (f"max({affected})", f"sum({new})")]
     found = both.groupBy(*names).agg(*tops)
-    row: Any = found.selectExpr(f"count_if({affected} = 0)", f"count_if({new} = 0)").collect()[0]
+    asked = (f"count_if({affected} = 0)", f"count_if({new} = 0)", f"coalesce(sum({new}), 0)")
+    row: Any = found.selectExpr(*asked).collect()[0]
     if row[0]:
         sample: list[Any] = found.where(f"{affected} = 0").selectExpr(*names).limit(3).collect()
         shown = ", ".join(str(tuple(each)) for each in sample)
         detail = f"they have {row[0]} keys that are not among the affected ones, such as {shown}"
         raise RowsUnusable(path=str(local_path_of(mutation.uri)), detail=detail, origin=origin)
-    return found.where(f"{new} = 0").selectExpr(*names) if row[1] else None
+    return found.where(f"{new} = 0").selectExpr(*names) if row[1] else None, int(row[2])
 
 
 def _digest(session: RunSession, rows: DataFrame, snapshot: SnapshotInfo) -> ContentDigest:

@@ -8,16 +8,14 @@ Not here: when it is checked.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
-from urllib.parse import unquote
 
 from pyspark.sql import DataFrame
 
 from headwater.delta.digests import digest_read, find_content
 from headwater.delta.failures import loading_errors
-from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows, rows_of
+from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows, place_of, rows_of
 from headwater.delta.observing import Observed
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
 from headwater.errors import DeltaError, RowsDiffer
@@ -25,7 +23,6 @@ from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from headwater.delta.content import ContentDigest
     from headwater.names import SnapshotKey, TablePin
@@ -162,7 +159,7 @@ def missing_files(session: RunSession, pin: TablePin) -> tuple[str, ...]:
     Raises:
         NotADeltaTable, LogUnreadable, VersionNotFound, ProtocolUnsupported: there is no log to ask.
     """
-    return tuple(each.path for each in list_files(session, pin) if not _place(pin, each.path).is_file())
+    return tuple(each.path for each in list_files(session, pin) if not place_of(pin, each.path).is_file())
 
 
 class ScanCounter:
@@ -210,11 +207,11 @@ def _differing_files(session: RunSession, pin: TablePin, files: Sequence[DataFil
         # By this way it is found even where the table has a column of its own named _metadata.
         paths = rows.select(rows.metadataColumn("_metadata")["file_path"].alias("file"))
         counted = paths.groupBy("file").count().collect()
-    found = {_place(pin, str(row["file"])): int(row["count"]) for row in counted}
+    found = {place_of(pin, str(row["file"])): int(row["count"]) for row in counted}
     wrong = [
-        f"{each.path}: {each.rows} promised, {found.get(_place(pin, each.path), 0)} found"
+        f"{each.path}: {each.rows} promised, {found.get(place_of(pin, each.path), 0)} found"
         for each in files
-        if each.rows is not None and each.rows != found.get(_place(pin, each.path), 0)
+        if each.rows is not None and each.rows != found.get(place_of(pin, each.path), 0)
     ]
     return _bounded(wrong)
 
@@ -223,7 +220,7 @@ def _file_problems(pin: TablePin, files: Sequence[DataFile]) -> list[str]:
     """Files that are missing, or not as long as the log says."""
     wrong: list[str] = []
     for each in files:
-        path = _place(pin, each.path)
+        path = place_of(pin, each.path)
         try:
             size = path.stat().st_size
         except OSError as error:
@@ -248,12 +245,6 @@ def _checksum_problems(pin: TablePin, promise: RowPromise) -> list[str]:
         for key, noun, found in compared
         if key in checksum and checksum[key] != found
     ]
-
-
-def _place(pin: TablePin, path: str) -> Path:
-    """A data file in the file system; the log writes its path encoded, and mostly below the table's."""
-    decoded = unquote(path)
-    return local_path_of(pin.uri) / re.sub("^file:/*", "/", decoded)
 
 
 def _bounded(problems: list[str]) -> list[str]:

@@ -229,6 +229,7 @@ class _Building:
             stored=_is_stored(definition),
             plan=plan,
             policy=self._policies[same_name(definition.name)],
+            files=definition.files if isinstance(definition, ExtractorDefinition) else None,
         )
 
     def _frame(

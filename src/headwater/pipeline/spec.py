@@ -21,7 +21,10 @@ SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewSpec:
-    """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written."""
+    """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written.
+
+    `files` is the source of files of which it has a row for each, if it is an extractor.
+    """
 
     name: str
     origin: Origin
@@ -29,6 +32,7 @@ class ViewSpec:
     stored: bool
     plan: PlanBytes
     policy: WritePolicy = field(default_factory=WritePolicy)
+    files: str | None = None
 
     @property
     def digest(self) -> str:

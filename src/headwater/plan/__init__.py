@@ -8,6 +8,7 @@ run_metrics, OperatorMetrics          what each operator counted while it ran; Q
 canonical_text, type_text             a tree as text that is equal everywhere
 PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput
 ScanUnit, scan_unit_key               what is read of one table
+RefreshPlan, RefreshWindow            how a plan for the rows of some keys differs from its view's
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
 PlanFinding                           the same, as a bundle has it
 RULES, CHANCES                        all kinds of it; those that make every run differ
@@ -19,6 +20,7 @@ names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
 prove, KeyProof, NoProof, REASONS     whether a view can be made anew key by key, or why not
+effort_of                             how much there is to work out for its rows
 order_of                              views in the order in which they can be made
 task_graph, TaskGraph                 planned views, scans, columns: what depends on what
 lineage_dot, top_column               columns for Graphviz; the column that a path begins with
@@ -34,6 +36,8 @@ from headwater.plan.bundle import (
     PlannedFunction,
     PlannedInput,
     PlanText,
+    RefreshPlan,
+    RefreshWindow,
     ScanUnit,
     scan_unit_key,
 )
@@ -50,6 +54,7 @@ from headwater.plan.catalyst import (
 )
 from headwater.plan.determinism import Determinism, Finding, Unsteady, check_determinism, determinism_of
 from headwater.plan.diff import PlanChange, changes_between
+from headwater.plan.effort import effort_of
 from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
@@ -82,6 +87,8 @@ __all__ = [
     "PlannedFunction",
     "PlannedInput",
     "QueryLog",
+    "RefreshPlan",
+    "RefreshWindow",
     "ScanUnit",
     "SemanticCheck",
     "SemanticTypes",
@@ -95,6 +102,7 @@ __all__ = [
     "changes_between",
     "check_determinism",
     "determinism_of",
+    "effort_of",
     "empty_relation",
     "functions_in_parsed",
     "inspect_query",

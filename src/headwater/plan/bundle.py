@@ -115,6 +115,36 @@ class OperatorMetrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     metrics: dict[str, int]
 
 
+class RefreshWindow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was looked at to know which rows of an input changed.
+
+    Attributes:
+        dataset: The input.
+        first, last: The versions whose changes count, both included; None for files.
+        provider: `feed`, the table's change feed; `snapshots`, two versions compared; `listing`, two lists
+            of files.
+    """
+
+    dataset: str
+    first: int | None = None
+    last: int | None = None
+    provider: Literal["feed", "snapshots", "listing"]
+
+
+class RefreshPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a derived plan differs from its view's: inputs, and what is made of them, are cut to some keys.
+
+    Attributes:
+        key: The columns of the table that are the key.
+        traces: By input, its columns that are cut to the keys, in the key's order.
+        windows: Where the keys come from.
+    """
+
+    key: tuple[str, ...]
+    traces: dict[str, tuple[str, ...]]
+    windows: tuple[RefreshWindow, ...]
+
+
 class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One view, planned.
 
@@ -134,6 +164,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         scans: What is read of each pinned table, once that was asked for.
         findings: What may not repeat; `approximate` are the columns that are compared with a tolerance, be it
             by the view's own doing or by what it reads.
+        refresh: For a plan that was derived from a view's to make the rows of some keys, how.
         fingerprint: The identity of all this.
     """
 
@@ -161,6 +192,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     scans: tuple[ScanUnit, ...] = ()
     findings: tuple[PlanFinding, ...] = ()
     approximate: tuple[str, ...] = ()
+    refresh: RefreshPlan | None = None
     fingerprint: Fingerprint
 
     @property

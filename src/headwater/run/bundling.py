@@ -137,6 +137,10 @@ class Bundling:
             name=pin.name, kind="pin", identity=identity, version=pin.version
         )
 
+    def keys_of(self, name: str) -> tuple[tuple[str, ...], ...]:
+        """What is unique of a view that was added: as the project declares it, and as its plan shows."""
+        return self._known_keys().get(same_name(name), ())
+
     def _determinism(self, view: ViewSpec, tree: PlanTree) -> Determinism:
         said = self.config.determinism
         found = determinism_of(

@@ -31,6 +31,7 @@ from headwater.run.steps import (
     open_run,
     plan_views,
     read_definitions,
+    refreshing_of,
     table_uris,
     unchanged_since,
 )
@@ -133,6 +134,7 @@ def _make(
         pipeline=pipeline,
         compiled=compiled,
         bundling=bundling,
+        refreshing=refreshing_of(run, pipeline, context.checks.pin_of),
         pins=run.pins,
         last=run.last,
         results_digest=run.identity.results_digest,
@@ -148,13 +150,19 @@ def _make(
 
 def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
     manifest = _manifest(run, pipeline, compiled, made)
-    _commit_plans(run, pipeline, {**compiled.bundles, **made.bundles})
+    _commit_plans(run, pipeline, {**compiled.bundles, **made.bundles}, made.derived)
     commit_manifest(run.request.warehouse.root, manifest)
     return manifest
 
 
-def _commit_plans(run: Run, pipeline: Pipeline, bundles: Mapping[str, PlanBundle]) -> None:
-    commit_plans(run.request.warehouse.root, run.run_id, bundles.values(), planned_sources(pipeline))
+def _commit_plans(
+    run: Run,
+    pipeline: Pipeline,
+    bundles: Mapping[str, PlanBundle],
+    derived: Mapping[str, PlanBundle] | None = None,
+) -> None:
+    every = [*bundles.values(), *(derived or {}).values()]
+    commit_plans(run.request.warehouse.root, run.run_id, every, planned_sources(pipeline))
 
 
 def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:

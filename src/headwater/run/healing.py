@@ -21,7 +21,7 @@ from headwater.delta import find_content, note_of, read_history
 from headwater.errors import DeltaError, ManifestUnreadable
 from headwater.names import TablePin
 from headwater.run.outcome import Progress
-from headwater.run.tasks import WITHDRAWN
+from headwater.run.tasks import WITHDRAWN, rows_written
 
 if TYPE_CHECKING:
     from headwater.artifacts import Manifest
@@ -80,14 +80,13 @@ def _table(name: str, uri: str, run_id: str) -> TableRecord:
 
 
 def _made(name: str, uri: str, commit: CommitRecord, key: str) -> TableRecord:
-    rows = dict(commit.metrics).get("numOutputRows")
     content = find_content(TablePin(name=name, uri=uri, version=commit.version, digest=commit.digest))
     return TableRecord(
         name=name,
         action="built",
         reason=_BEFORE,
         version=commit.version,
-        rows=int(rows) if rows is not None else None,
+        rows=content.rows if content else rows_written(commit.metrics),
         digest=content.text if content else None,
         pin=PinRecord(version=commit.version, digest=commit.digest),
         task_key=key,

@@ -17,11 +17,13 @@ from headwater.delta import check_gate, describe_pin, find_head
 from headwater.errors import EngineFailed, HeadwaterError
 from headwater.names import TablePin
 from headwater.pipeline import SourceSpec, ViewSpec
-from headwater.plan import rehydrate
+from headwater.plan import analysed_tree, rehydrate
 from headwater.run.changes import current_identities, reason_to_build
 from headwater.run.healing import STOPPED
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
+from headwater.run.refreshed import RefreshTask
+from headwater.run.refreshing import RefreshQuestion
 from headwater.run.scanning import scan_units
 from headwater.run.scheduled import ScheduledView
 from headwater.run.scheduling import run_tasks
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
     from headwater.run.pins import SourcePins
+    from headwater.run.refreshing import Refresh, Refreshing
     from headwater.run.scheduling import Ends
     from headwater.run.tasks import TaskContext
 
@@ -58,6 +61,7 @@ class MakingRequest:
     pipeline: Pipeline
     compiled: Compiled
     bundling: Bundling
+    refreshing: Refreshing
     pins: SourcePins
     last: Manifest | None
     results_digest: str
@@ -73,7 +77,8 @@ class MakingRequest:
 class Made:
     """The tables so far, in the order in which they were made, how names were read, and what went wrong.
 
-    `bundles` are the views that were reached, with their inputs as they were read; `errors` are by name.
+    `bundles` are the views that were reached, with their inputs as they were read, `derived` what was run
+    instead of some; `errors` are by name.
     """
 
     bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
@@ -85,6 +90,7 @@ class Made:
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
+    derived: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
 
 
 def make_tables(request: MakingRequest) -> Made:
@@ -106,6 +112,7 @@ def make_tables(request: MakingRequest) -> Made:
     made.registrations = dict(request.context.registrations)
     made.receipts = list(request.context.receipts)
     made.operators = dict(request.context.operators)
+    made.derived = dict(request.context.derived)
     for name, scans in request.context.scans.items():
         units = scan_units(request.compiled.bundles, name, scans)
         made.bundles[name] = replace(made.bundles[name], scans=units)
@@ -170,6 +177,15 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     between = _between(request, reached)
     is_fresh = bundle.every_run or any(made.bundles[each.name].every_run for each in between)
     request.context.inputs[view.name] = {each.name: each.version for each in bundle.inputs}
+    inner = [ScheduledView.of(made.bundles[each.name], each) for each in between]
+    refresh = RefreshTask(
+        context=request.context,
+        view=scheduled,
+        bundle=bundle,
+        between=inner,
+        reached=reached,
+        decide=lambda: _decided(request, made, scheduled, view, is_fresh=is_fresh),
+    )
     table = run_task(
         request.context,
         scheduled,
@@ -177,9 +193,10 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         key=bundle.fingerprint.digest,
         reason=EVERY_RUN if is_fresh else _reason(request, made, view.name, reached),
         full=request.full or is_fresh,
-        between=[ScheduledView.of(made.bundles[each.name], each) for each in between],
+        between=inner,
         reached=reached,
         recorded=_recorded(request, view.name),
+        refresh=refresh.run,
     )
     seconds = round(request.clock.monotonic() - start, 3)
     made.tables.append(replace(table, started_at=started_at, seconds=seconds))
@@ -190,12 +207,29 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     request.listen(Progress(message=f"{view.name} {table.action}", done=len(made.tables), total=total))
 
 
-def _recorded(request: MakingRequest, name: str) -> str | None:
-    """The digest of the commit at which the last run left a table, if it left it well."""
+def _decided(
+    request: MakingRequest, made: Made, scheduled: ScheduledView, view: ViewSpec, *, is_fresh: bool
+) -> Refresh:
+    """Whether a table is refreshed key by key, now that all it reads is there."""
+    session = request.context.session
+    question = RefreshQuestion(
+        view=view,
+        bundle=made.bundles[view.name],
+        bundles=made.bundles,
+        keys=request.bundling.keys_of(view.name),
+        uri=request.table_uris[view.name],
+        full=request.full,
+        is_fresh=is_fresh,
+        tree=lambda: analysed_tree(scheduled.rows(session), opens_views=True),
+    )
+    return request.refreshing.decide(question)
+
+
+def _recorded(request: MakingRequest, name: str) -> TableRecord | None:
+    """A table as the last run left it, if it left it well."""
     is_sure = request.last is not None and request.last.error != STOPPED
     tables = request.last.tables if request.last and is_sure else ()
-    pins = [each.pin for each in tables if each.name == name and each.action != "failed" and each.pin]
-    return pins[0].digest if pins else None
+    return next((each for each in tables if each.name == name and each.action != "failed" and each.pin), None)
 
 
 def _check_sources(request: MakingRequest, reached: list[str]) -> None:
@@ -238,7 +272,7 @@ def _reason(request: MakingRequest, made: Made, view: str, reached: list[str]) -
         return "asked for in full"
     sources = [request.pins.pinned(source) for source in request.pipeline.sources]
     now = current_identities(request.pipeline, sources)
-    remade = [table.name for table in made.tables if table.action == "built"]
+    remade = [table.name for table in made.tables if table.action in {"built", "incremental"}]
     return reason_to_build(
         view, reached, request.last, now, results_digest=request.results_digest, remade=remade
     )

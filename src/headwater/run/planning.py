@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from headwater.artifacts import read_plans
-from headwater.delta import find_content, find_head, note_of, register_delta, rows_commit, scans_of
+from headwater.delta import find_content, find_head, register_delta, rows_commit, scans_of
 from headwater.errors import ManifestUnreadable
 from headwater.names import TablePin, same_name
 from headwater.pipeline import SourceSpec
@@ -24,6 +24,7 @@ from headwater.plan import (
     PlanFinding,
     ScanUnit,
     TaskGraph,
+    analysed_tree,
     changes_between,
     order_of,
     task_graph,
@@ -33,6 +34,8 @@ from headwater.run.bundling import file_of
 from headwater.run.compile import rehydrate_view
 from headwater.run.making import EVERY_RUN, reached_by
 from headwater.run.outcome import Progress
+from headwater.run.refreshing import RefreshQuestion
+from headwater.run.refreshing import full as full_refresh
 from headwater.run.scanning import scan_units
 from headwater.run.sessions import LazySession
 from headwater.run.steps import (
@@ -41,9 +44,11 @@ from headwater.run.steps import (
     open_run,
     plan_views,
     read_definitions,
+    refreshing_of,
     table_uris,
     unchanged_since,
 )
+from headwater.run.tasks import is_made_by
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
+    from headwater.run.refreshing import Refresh, Refreshing
     from headwater.run.steps import RunRequest
     from headwater.runtime import RunSession
 
@@ -67,11 +73,7 @@ _REASONS = {
     "policy": "changed policy",
     "input": "changed input",
 }
-_MODES: Mapping[PlanAction, str] = {
-    "built": "every refresh makes the whole table",
-    "skipped": "there is nothing to refresh",
-    "inlined": "it is a part of the views that read it",
-}
+_UNCHANGED = {"skipped": full_refresh("up-to-date"), "inlined": full_refresh("inlined")}
 
 
 class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,7 +82,8 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     Attributes:
         action: `built`, `skipped`; or `inlined`, a view that is not stored and is a part of others.
         reason: Why, in a word or two; `changes` says it in full.
-        mode, mode_reason: Whether all of a table is made, and why.
+        mode: Whether all of a table is made, or the rows of affected keys.
+        mode_code, mode_reason: Why, as a code and in words.
         files_kept, files_total, bytes_kept, bytes_total: What would be read of pinned Delta tables, all in
             all; 0 where nothing would run.
         scans: The same, table by table.
@@ -95,6 +98,7 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     reason: str
     changes: tuple[str, ...] = ()
     mode: Literal["full", "incremental"] = "full"
+    mode_code: str = ""
     mode_reason: str = ""
     reads: tuple[str, ...] = ()
     files_kept: int = 0
@@ -206,8 +210,13 @@ def _unchanged(config: ProjectConfig, pipeline: Pipeline, recorded: Mapping[str,
 
 
 def _planned(
-    bundle: PlanBundle, action: PlanAction, reason: str, changes: tuple[str, ...] = ()
+    bundle: PlanBundle,
+    action: PlanAction,
+    reason: str,
+    changes: tuple[str, ...] = (),
+    refresh: Refresh | None = None,
 ) -> PlannedView:
+    how = refresh or _UNCHANGED[action]
     read = bundle.scans if action == "built" else ()
     return PlannedView(
         name=bundle.view,
@@ -217,8 +226,9 @@ def _planned(
         action=action,
         reason=reason,
         changes=changes,
-        mode="full",
-        mode_reason=_MODES[action],
+        mode=how.mode,
+        mode_code=how.code,
+        mode_reason=how.words,
         reads=tuple(each.name for each in bundle.inputs),
         files_kept=sum(each.kept_files for each in read),
         files_total=sum(each.candidate_files for each in read),
@@ -230,7 +240,7 @@ def _planned(
     )
 
 
-@dataclass(slots=True)
+@dataclass
 class Planning:
     """Goes through a compiled pipeline as a build would, and leaves every name as it would be read."""
 
@@ -278,7 +288,7 @@ class Planning:
     def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
         is_fresh = self._is_fresh(bundle)
         is_asked = self.run.request.full or is_fresh
-        made = None if is_asked else _made_by(uri, view.name, bundle.fingerprint.digest)
+        made = None if is_asked else self._made_by(uri, view.name, bundle.fingerprint.digest)
         if made is not None:
             # As in a build: it is known by the commit that made its rows, and read as it is laid out now.
             rows, newest = made
@@ -288,13 +298,32 @@ class Planning:
             self._pins[view.name] = newest
             self._bundles[view.name] = bundle
             return _planned(bundle, "skipped", _UP_TO_DATE)
+        refresh = self._refresh(view, bundle, uri, is_fresh=is_fresh)
         self._expect(bundle, is_fresh=is_fresh)
         if self.scans:
             self.run.listen(Progress(message=f"looking at what {view.name} reads"))
             bundle = replace(bundle, scans=self._scans(view))
         self._bundles[view.name] = bundle
-        changes = self._changes(bundle)
-        return _planned(bundle, "built", EVERY_RUN if is_fresh else self._reason(bundle, uri), changes)
+        reason = EVERY_RUN if is_fresh else self._reason(bundle, uri)
+        return _planned(bundle, "built", reason, self._changes(bundle), refresh)
+
+    def _refresh(self, view: ViewSpec, bundle: PlanBundle, uri: str, *, is_fresh: bool) -> Refresh:
+        question = RefreshQuestion(
+            view=view,
+            bundle=bundle,
+            bundles=self._bundles,
+            keys=self.bundling.keys_of(view.name),
+            uri=uri,
+            full=self.run.request.full,
+            is_fresh=is_fresh,
+            tree=lambda: analysed_tree(rehydrate_view(self.session, view), opens_views=True),
+        )
+        return self.refreshing.decide(question)
+
+    @cached_property
+    def refreshing(self) -> Refreshing:
+        """What decides how tables are refreshed."""
+        return refreshing_of(self.run, self.pipeline, self.pin_of)
 
     def _expect(self, bundle: PlanBundle, *, is_fresh: bool) -> None:
         """Makes a table that is to be made an input of others: known, if the same task has made it before."""
@@ -344,12 +373,12 @@ class Planning:
         pins = [pin for name in reached if (pin := self.pin_of(name)) is not None]
         return scan_units(self.compiled.bundles, view.name, scans_of(self.session, frame, pins))
 
-
-def _made_by(uri: str, name: str, key: str) -> tuple[TablePin, TablePin] | None:
-    """A table whose rows a task of this key has made: at the commit that made them, and at its newest."""
-    head = find_head(uri)
-    rows = rows_commit(head) if head is not None else None
-    note = note_of(rows.user_metadata) if rows is not None else None
-    if head is None or rows is None or note is None or (note.table, note.task_key) != (name, key):
-        return None
-    return rows.pin(name), head.pin(name)
+    def _made_by(self, uri: str, name: str, key: str) -> tuple[TablePin, TablePin] | None:
+        """A table whose rows a task of this key has made: at the commit that made them, and at its newest."""
+        head = find_head(uri)
+        rows = rows_commit(head) if head is not None else None
+        tables = self.run.last.tables if self.run.last else ()
+        recorded = next((each for each in tables if each.name == name and each.action != "failed"), None)
+        if head is None or rows is None or not is_made_by(rows, name, key, recorded):
+            return None
+        return rows.pin(name), head.pin(name)

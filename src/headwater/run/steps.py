@@ -26,15 +26,17 @@ from headwater.run.changes import first_change
 from headwater.run.compile import Compiled, check_enabled, compile_views
 from headwater.run.outcome import Listener, Progress
 from headwater.run.pins import PinnedSource, SourcePins
+from headwater.run.refreshing import Refreshing
 from headwater.run.schemas import RecordedSchemas
 from headwater.runtime import RuntimeIdentity, identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import SparkSession
 
     from headwater.delta import LatestVersions
+    from headwater.names import TablePin
     from headwater.run.sessions import LazySession
     from headwater.run.warehouse import Warehouse
     from headwater.runtime import RuntimeProfile
@@ -179,6 +181,18 @@ def bundling_of(run: Run, pipeline: Pipeline) -> Bundling:
         identity=run.identity,
         functions_of=run.schemas.functions_of,
         source_of=source_of,
+    )
+
+
+def refreshing_of(run: Run, pipeline: Pipeline, pin_of: Callable[[str], TablePin | None]) -> Refreshing:
+    """What decides how tables of this run are refreshed; `pin_of` tells at which version a name is read."""
+    return Refreshing(
+        session=run.engine.get(),
+        warehouse=run.request.warehouse.root,
+        pipeline=pipeline,
+        source_of=run.pins.pinned,
+        pin_of=pin_of,
+        uri_of=table_uris(run, pipeline).get,
     )
 
 

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from headwater.artifacts import PinRecord, TableRecord
+from msgspec.structs import replace as replaced
+
+from headwater.artifacts import PinRecord, RefreshRecord, TableRecord
 from headwater.delta import (
     CommitNote,
     LogHead,
@@ -39,6 +41,7 @@ from headwater.errors import (
 )
 from headwater.pipeline import FileChanged
 from headwater.plan import QueryLog
+from headwater.run.refreshing import full as full_refresh
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
@@ -46,11 +49,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.delta import ContentDigest, Receipt, Registration, TableScan
+    from headwater.artifacts import Action
+    from headwater.delta import ContentDigest, Receipt, Registration, ReplaceKeys, TableScan
     from headwater.names import TablePin
     from headwater.origin import Origin
-    from headwater.plan import OperatorMetrics
+    from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.policies import WritePolicy
+    from headwater.run.refreshing import Refresh
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
 
@@ -63,7 +68,8 @@ class TaskContext:
 
     `retain` tells how many hours each table keeps its past, if it says; `approximate` which columns have
     no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
-    `inputs` are what each table is made of, with versions, for the notes of commits.
+    `inputs` are what each table is made of, with versions, for the notes of commits; `derived` the plans that
+    were run instead of a view's own.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
     """
 
@@ -84,6 +90,7 @@ class TaskContext:
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
+    derived: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
 
 
 def run_task(  # noqa: PLR0913  a task is all of this
@@ -96,7 +103,8 @@ def run_task(  # noqa: PLR0913  a task is all of this
     full: bool,
     between: Sequence[ScheduledView] = (),
     reached: Collection[str] | None = None,
-    recorded: str | None = None,
+    recorded: TableRecord | None = None,
+    refresh: Callable[[LogHead], TableRecord | Refresh] | None = None,
 ) -> TableRecord:
     """Makes a stored view's table if its last commit is not this very task's, and registers it.
 
@@ -109,34 +117,45 @@ def run_task(  # noqa: PLR0913  a task is all of this
         full: build even if the table is there.
         between: the views that are not stored and that it reads through, each after what it reads.
         reached: every name that it reads, itself or through those; all if None.
-        recorded: the digest of the commit that a run has recorded, and whose sources it has seen whole.
+        recorded: the table as a run has left it, having seen its sources whole.
+        refresh: makes just the rows of some keys, or says why all of the table is made.
 
     Raises:
         RowsDiffer: a table that it reads is not what its log promises; what was made of it is withdrawn.
     """
     head = find_head(uri)
     rows = rows_commit(head) if head is not None and not full else None
-    if head is not None and rows is not None and _made_by(rows, view.name, key):
-        if rows.digest != recorded:
+    if head is not None and rows is not None and is_made_by(rows, view.name, key, recorded):
+        if recorded is None or recorded.pin is None or rows.digest != recorded.pin.digest:
             _confirm(context, view, reached)
-        return _left_alone(context, view, rows, head, key)
+        return left_alone(context, view, rows, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
+    done = refresh(head) if refresh is not None and head is not None else full_refresh("no-table")
+    if isinstance(done, TableRecord):
+        return replaced(done, reason=done.reason or reason)
     own = context.session.copy()
     try:
-        with own.active(), _watching_operators(context, own, view.name):
+        with own.active(), watching_operators(context, own, view.name):
             watched = WatchedView(own, view, between, context.checks, reached)
             context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
         own.release()
-    return _record(
-        receipt.pin, key, action="built", reason=reason, rows=receipt.rows, content=receipt.content
+    told = RefreshRecord(mode="full", code=done.code, detail=done.detail)
+    return record_of(
+        receipt.pin,
+        key,
+        action="built",
+        reason=reason,
+        rows=receipt.rows,
+        content=receipt.content,
+        refresh=told,
     )
 
 
 @contextmanager
-def _watching_operators(context: TaskContext, session: RunSession, name: str) -> Generator[None]:
+def watching_operators(context: TaskContext, session: RunSession, name: str) -> Generator[None]:
     """Keeps what the operators counted of what is done within it, if that takes long."""
     log, start = QueryLog(session), context.monotonic()
     try:
@@ -165,7 +184,7 @@ def _build(
         key=key,
         head=head,
         origin=view.origin,
-        policy=_with_statistics(view.policy, context.hot.get(view.name, ())),
+        policy=policy_of(context, view),
     )
     try:
         watched.check()
@@ -175,24 +194,27 @@ def _build(
     return receipt
 
 
-def _with_statistics(policy: WritePolicy, hot: tuple[str, ...]) -> WritePolicy:
+def policy_of(context: TaskContext, view: ScheduledView) -> WritePolicy:
+    """How a view's table is written; what its policy leaves open about statistics, its readers say."""
+    policy, hot = view.policy, context.hot.get(view.name, ())
     return replace(policy, stats_columns=hot) if policy.stats_policy == "auto" and hot else policy
 
 
-def _left_alone(
-    context: TaskContext, view: ScheduledView, made: LogHead, newest: LogHead, key: str
+def left_alone(
+    context: TaskContext,
+    view: ScheduledView,
+    made: LogHead,
+    newest: LogHead,
+    key: str,
+    reason: str = "nothing it reads changed",
+    refresh: RefreshRecord | None = None,
 ) -> TableRecord:
     """A table that stays: it is known by the commit that made its rows, and read as it is laid out now."""
     pin = made.pin(view.name)
-    _register(context, newest.pin(view.name), _rows(made))
-    return _record(
-        pin,
-        key,
-        action="skipped",
-        reason="nothing it reads changed",
-        rows=_rows(made),
-        content=find_content(pin),
-    )
+    content = find_content(pin)
+    rows = content.rows if content else rows_written(made.metrics)
+    _register(context, newest.pin(view.name), rows)
+    return record_of(pin, key, action="skipped", reason=reason, rows=rows, content=content, refresh=refresh)
 
 
 def _confirm(context: TaskContext, view: ScheduledView, reached: Collection[str] | None) -> None:
@@ -247,7 +269,22 @@ def write_table(
 ) -> Receipt:
     """Commits rows as the whole content of a table, and registers it at its new version."""
     base = head.version if head else -1
-    note = CommitNote(
+    mode, hours = policy.schema_mode if policy else None, context.retain(name)
+    mutation = Overwrite(
+        uri=uri,
+        base_version=base,
+        note=note_for(context, name, key, base),
+        exact=True,
+        policy=policy,
+        schema_mode=mode or "overwrite",
+        born_with=tuple(retention_properties(hours).items()) if hours else (),
+    )
+    return commit_rows(context, mutation, rows, origin)
+
+
+def note_for(context: TaskContext, name: str, key: str, base: int) -> CommitNote:
+    """What a commit of this run says of itself."""
+    return CommitNote(
         pipeline=context.pipeline,
         table=name,
         run_id=context.run_id,
@@ -255,32 +292,38 @@ def write_table(
         mutation_id=digest_of([context.run_id, name, key, base, context.new_token()]),
         inputs=tuple(sorted(context.inputs.get(name, {}).items())),
     )
+
+
+def commit_rows(
+    context: TaskContext,
+    mutation: Overwrite | ReplaceKeys,
+    rows: DataFrame,
+    origin: Origin,
+    affected: DataFrame | None = None,
+) -> Receipt:
+    """Commits what a task has made, and registers the table at its new version."""
+    name = mutation.note.table
     try:
-        mode = policy.schema_mode if policy else None
-        hours = context.retain(name)
-        mutation = Overwrite(
-            uri=uri,
-            base_version=base,
-            note=note,
-            exact=True,
-            policy=policy,
-            schema_mode=mode or "overwrite",
-            born_with=tuple(retention_properties(hours).items()) if hours else (),
-        )
-        receipt = commit_mutation(context.session, mutation, rows, origin)
+        receipt = commit_mutation(context.session, mutation, rows, origin, affected=affected)
     except EngineFailed as error:
         told = error.detail.partition(f"{FileChanged.__name__}: ")[2]
         if told:
             raise SourceChanged(view=name, detail=told, origin=origin) from error
         raise
     context.receipts.append(receipt)
-    _register(context, receipt.pin, receipt.rows)
+    _register(context, receipt.pin, receipt.content.rows if receipt.content else None)
     return receipt
 
 
-def _made_by(head: LogHead, name: str, key: str) -> bool:
+def is_made_by(head: LogHead, name: str, key: str, recorded: TableRecord | None = None) -> bool:
+    """Whether a table's rows are what a task would make: their commit says so, or a run that left them."""
     note = note_of(head.user_metadata)
-    return note is not None and note.table == name and note.task_key == key
+    if note is None or note.table != name:
+        return False
+    if note.task_key == key:
+        return True
+    pin = recorded.pin if recorded else None
+    return recorded is not None and pin is not None and (recorded.task_key, pin.digest) == (key, head.digest)
 
 
 def _register(context: TaskContext, pin: TablePin, rows: int | None) -> None:
@@ -288,21 +331,33 @@ def _register(context: TaskContext, pin: TablePin, rows: int | None) -> None:
     context.checks.add(pin, promised=rows)
 
 
-def _rows(head: LogHead) -> int | None:
-    count = dict(head.metrics).get("numOutputRows")
+def rows_written(counts: tuple[tuple[str, str], ...]) -> int | None:
+    """How many rows a table has by the metrics of its commit, if that wrote all of them."""
+    metrics = dict(counts)
+    is_whole = "numTargetRowsInserted" not in metrics and "numCopiedRows" not in metrics
+    count = metrics.get("numOutputRows") if is_whole else None
     return int(count) if count is not None else None
 
 
-def _record(
-    pin: TablePin, key: str, *, action: str, reason: str, rows: int | None, content: ContentDigest | None
+def record_of(
+    pin: TablePin,
+    key: str,
+    *,
+    action: Action,
+    reason: str,
+    rows: int | None,
+    content: ContentDigest | None,
+    refresh: RefreshRecord | None = None,
 ) -> TableRecord:
+    """What a task leaves behind."""
     return TableRecord(
         name=pin.name,
-        action="built" if action == "built" else "skipped",
+        action=action,
         reason=reason,
         version=pin.version,
         rows=rows,
         digest=content.text if content else None,
         pin=PinRecord(version=pin.version, digest=pin.digest),
         task_key=key,
+        refresh=refresh,
     )

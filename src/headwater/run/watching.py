@@ -48,6 +48,11 @@ class RowChecks:
         wanted = self.pins if names is None else {same_name(name) for name in names}
         return tuple(pin for name, (pin, _) in self.pins.items() if name in wanted)
 
+    def pin_of(self, name: str) -> TablePin | None:
+        """A table by its name; None if it is not known, or not read as a whole."""
+        found = self.pins.get(same_name(name))
+        return found[0] if found else None
+
     def read_whole(self, rows: DataFrame, reached: Collection[str] | None = None) -> tuple[str, ...]:
         """The tables, of those that a view reaches, that its rows need whole and nobody has counted yet."""
         near = None if reached is None else {same_name(name) for name in reached}

@@ -1,0 +1,142 @@
+"""One refresh: affected keys are found, their rows are made by the derived plan, and replaced in one commit.
+
+What cannot be told any more is no failure: the table is then made in full. Not here: whether a refresh is
+enough, and what its plan is.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.artifacts import RefreshRecord
+from headwater.delta import (
+    ReplaceKeys,
+    find_content,
+    marked_approximate,
+    read_pinned,
+    restrict_rows,
+    rows_commit,
+    scans_of,
+    storage_error,
+)
+from headwater.errors import DeltaError, EngineFailed
+from headwater.run.deriving import derived_bundle, derived_rows, found_keys
+from headwater.run.refreshing import MOST, full
+from headwater.run.tasks import (
+    commit_rows,
+    left_alone,
+    note_for,
+    policy_of,
+    record_of,
+    rows_written,
+    watching_operators,
+)
+from headwater.runtime import engine_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from headwater.artifacts import TableRecord
+    from headwater.delta import LogHead, Receipt
+    from headwater.plan import PlanBundle
+    from headwater.run.deriving import AffectedKeys
+    from headwater.run.refreshing import Refresh
+    from headwater.run.scheduled import ScheduledView
+    from headwater.run.tasks import TaskContext
+    from headwater.runtime import RunSession
+
+_LEFT = "what changed in its inputs changes none of its rows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefreshTask:
+    """A stored view that may be refreshed key by key; `decide` says whether, once it is asked."""
+
+    context: TaskContext
+    view: ScheduledView
+    bundle: PlanBundle
+    between: Sequence[ScheduledView]
+    reached: Collection[str]
+    decide: Callable[[], Refresh]
+
+    def run(self, head: LogHead) -> TableRecord | Refresh:
+        """Refreshes the table whose newest commit is `head`; or says why all of it has to be made."""
+        decided = self.decide()
+        if decided.mode == "full":
+            return decided
+        own = self.context.session.copy()
+        try:
+            with ExitStack() as within:
+                within.enter_context(own.active())
+                within.enter_context(watching_operators(self.context, own, self.view.name))
+                try:
+                    with engine_errors(self.view.origin):
+                        keys = within.enter_context(found_keys(own, decided, self.view))
+                except EngineFailed as error:
+                    lost = storage_error(error)
+                    if lost is None:
+                        raise
+                    return full("history-gone", str(lost))
+                except DeltaError as error:
+                    return full("history-gone", str(error))
+                return self._replaced(own, decided, keys, head)
+        finally:
+            own.release()
+
+    def _replaced(
+        self, own: RunSession, decided: Refresh, keys: AffectedKeys, head: LogHead
+    ) -> TableRecord | Refresh:
+        told = RefreshRecord(
+            mode="incremental",
+            code=decided.code,
+            detail=decided.detail,
+            key=decided.key,
+            keys=keys.count,
+            windows=keys.windows,
+        )
+        key = self.bundle.fingerprint.digest
+        if keys.count == 0:
+            return left_alone(self.context, self.view, rows_commit(head), head, key, _LEFT, told)
+        if decided.is_large and (part := self._part(own, keys, head)) > MOST:
+            return full("most-changed", f"{part:.0%} of its rows have one of the affected keys")
+        rows = derived_rows(own, decided, keys, self.view, self.between)
+        self.context.derived[self.view.name] = derived_bundle(self.bundle, rows, decided, keys.windows)
+        pins = self.context.checks.pins_of(self.reached)
+        self.context.scans[self.view.name] = scans_of(own, rows, pins)
+        approximate = self.context.approximate.get(self.view.name, ())
+        mutation = ReplaceKeys(
+            uri=head.uri,
+            base_version=head.version,
+            note=note_for(self.context, self.view.name, key, head.version),
+            exact=True,
+            policy=policy_of(self.context, self.view),
+            keys=decided.key,
+        )
+        marked = marked_approximate(self.context.session, rows, approximate)
+        receipt = commit_rows(self.context, mutation, marked, self.view.origin, affected=keys.rows)
+        return record_of(
+            receipt.pin,
+            key,
+            action="incremental",
+            reason="",
+            rows=_rows(receipt),
+            content=receipt.content,
+            refresh=told,
+        )
+
+    def _part(self, own: RunSession, keys: AffectedKeys, head: LogHead) -> float:
+        """How much of the table has one of the keys."""
+        pin = head.pin(self.view.name)
+        rows = read_pinned(own, pin)
+        content = find_content(rows_commit(head).pin(self.view.name))
+        total = content.rows if content else rows_written(head.metrics)
+        if not total:
+            return 0.0
+        with engine_errors(self.view.origin):
+            return restrict_rows(own, rows, keys.rows).count() / total
+
+
+def _rows(receipt: Receipt) -> int | None:
+    return receipt.content.rows if receipt.content else None

@@ -1,0 +1,374 @@
+"""Whether a stored table is refreshed key by key or made in full, and why; plans say it, builds do it.
+
+The rows of a table are those of the run that committed them last. If nothing of its view is another since but
+the rows of some inputs, and the plan proves that a key goes back to columns of each of these, the rows of
+affected keys are enough. Not here: doing it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from headwater.artifacts import read_manifest, read_plans
+from headwater.datasets import FeatureGate
+from headwater.delta import (
+    describe_pin,
+    find_head,
+    note_of,
+    rows_commit,
+    table_bytes,
+    window_between,
+)
+from headwater.errors import DeltaError, ManifestUnreadable
+from headwater.names import TablePin, same_name
+from headwater.pipeline import ViewSpec
+from headwater.plan import REASONS, KeyProof, NoProof, effort_of, prove
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from headwater.artifacts import FileRecord, Manifest
+    from headwater.delta import ListedFile
+    from headwater.pipeline import Pipeline, SourceSpec
+    from headwater.plan import PlanBundle, PlannedInput, PlanTree
+    from headwater.run.pins import PinnedSource
+    from headwater.runtime import RunSession
+
+# Why a table is made the way it is, by code; what the proof has to say is among them.
+REFRESH_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "proven": "The rows of affected keys are enough, as the plan proves.",
+        "up-to-date": "There is nothing to refresh.",
+        "inlined": "It is a part of the views that read it.",
+        "asked": "All of it was asked for.",
+        "told": "Its policy says so.",
+        "every-run": "A clock or chance is allowed in it, so that every run makes other rows.",
+        "no-table": "There is no table yet.",
+        "table-changed": "The rows that are there are not those that a run has made.",
+        "no-record": "The plans of the run that made its rows are not on record.",
+        "view-changed": "The view, or one that it is made of, is another.",
+        "function-changed": "A function that it calls is another.",
+        "setting-changed": "A setting or a version that results depend on is another.",
+        "policy-changed": "How its table is written, or what is asked of its inputs, is another.",
+        "source-changed": "A source is declared otherwise.",
+        "no-history": "An input that changed does not tell which rows.",
+        "history-gone": "What would tell which rows of an input changed is not there any more.",
+        "most-changed": "So much of an input changed that all of the table is the shorter way.",
+        "cheaper-in-full": "There is so little to work out that all of the table is the shorter way.",
+        **REASONS,
+    }
+)
+_CHANGED_PART = {
+    "code": "view-changed",
+    "functions": "function-changed",
+    "settings": "setting-changed",
+    "policies": "policy-changed",
+}
+# Below this everything is over in a moment, and a small change leaves a small trace.
+_SMALL_BYTES = 32 * 1024 * 1024
+# Beyond this part of an input, or of the table, what is left alone does not pay for finding it.
+MOST = 0.2
+# So much must there be to work out, by `effort_of`.
+_WORTH = 2
+_PATH = ("path",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedInput:
+    """An input whose rows are others than when the table was made.
+
+    Attributes:
+        name: Its name.
+        columns: Its columns that the key goes back to, in the key's order.
+        before: The pin that the table was made of.
+        pin: The pin that is read now; None for a table that a build would make first.
+        paths: For a source of files, those that are new, gone or others.
+        feed: Whether it keeps a change feed.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    before: TablePin | None = None
+    pin: TablePin | None = None
+    paths: tuple[str, ...] | None = None
+    feed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refresh:
+    """How a table is brought up to date, and why; `code` is one of `REFRESH_REASONS`.
+
+    `key` and `changed` are there for one that is incremental; `is_large` if it is worth looking twice.
+    """
+
+    mode: Literal["full", "incremental"]
+    code: str
+    detail: str = ""
+    key: tuple[str, ...] = ()
+    changed: tuple[ChangedInput, ...] = ()
+    is_large: bool = False
+
+    @property
+    def words(self) -> str:
+        """Why, in a sentence, with what there is to say of this table."""
+        said = REFRESH_REASONS[self.code]
+        return f"{said.removesuffix('.')}: {self.detail}." if self.detail else said
+
+
+class _Full(Exception):
+    """A table is made in full."""
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(code)
+        self.refresh = full(code, detail)
+
+
+def full(code: str, detail: str = "") -> Refresh:
+    """The decision that a table is made in full."""
+    return Refresh(mode="full", code=code, detail=detail)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefreshQuestion:
+    """One stored view that has to be made.
+
+    Attributes:
+        view: The view.
+        bundle: Its plan, with its inputs as they are now.
+        bundles: The plans of the views that are a part of it, by name.
+        keys: What is known to be unique of its rows.
+        uri: Where its table lives.
+        full: All of it is asked for.
+        is_fresh: Every run makes other rows.
+        tree: Its analysed plan, which opens views.
+    """
+
+    view: ViewSpec
+    bundle: PlanBundle
+    bundles: Mapping[str, PlanBundle]
+    keys: tuple[tuple[str, ...], ...]
+    uri: str
+    full: bool
+    is_fresh: bool
+    tree: Callable[[], PlanTree]
+
+    @cached_property
+    def analysed(self) -> PlanTree:
+        """The tree, once."""
+        return self.tree()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshing:
+    """Decides for the tables of one run; `pin_of` tells at which version a name is read, if that is known."""
+
+    session: RunSession
+    warehouse: Path
+    pipeline: Pipeline
+    source_of: Callable[[SourceSpec], PinnedSource]
+    pin_of: Callable[[str], TablePin | None]
+    uri_of: Callable[[str], str | None]
+    _runs: dict[str, tuple[Manifest, Mapping[str, PlanBundle]] | None] = field(
+        default_factory=dict[str, "tuple[Manifest, Mapping[str, PlanBundle]] | None"]
+    )
+
+    def decide(self, question: RefreshQuestion) -> Refresh:
+        """How a table is brought up to date; nothing is run to find out."""
+        try:
+            return self._decide(question)
+        except _Full as decided:
+            return decided.refresh
+
+    def _decide(self, question: RefreshQuestion) -> Refresh:
+        if question.full:
+            raise _Full("asked")
+        if question.is_fresh:
+            raise _Full("every-run")
+        if question.view.policy.refresh == "full":
+            raise _Full("told")
+        manifest, plans = self._made_by(question)
+        _check_definitions(question.bundle, question.bundles, plans)
+        old = dict(_leaves(plans[question.bundle.view], plans))
+        now = dict(_leaves(question.bundle, question.bundles))
+        names = [name for name in sorted(now) if name not in old or now[name].identity != old[name].identity]
+        if not names:
+            raise _Full("no-record")
+        before = {name: self._before(name, manifest, old.get(name)) for name in names}
+        proof = _proof(question, names)
+        changed = tuple(
+            self._changed(name, proof.traces[name], before[name], manifest)
+            for name in names
+            if name in proof.traces
+        )
+        is_large = self._check_cost(question, changed)
+        detail = "; ".join(_words(each) for each in changed)
+        return Refresh(
+            mode="incremental",
+            code="proven",
+            detail=detail,
+            key=proof.key,
+            changed=changed,
+            is_large=is_large,
+        )
+
+    def _made_by(self, question: RefreshQuestion) -> tuple[Manifest, Mapping[str, PlanBundle]]:
+        """The run that committed the table's rows, with its plans."""
+        head = find_head(question.uri)
+        if head is None:
+            raise _Full("no-table")
+        note = note_of(rows_commit(head).user_metadata)
+        if note is None or note.table != question.view.name:
+            raise _Full("table-changed")
+        run = self._run(note.run_id)
+        made = run[1].get(question.view.name) if run else None
+        if run is None or made is None or made.fingerprint.digest != note.task_key:
+            raise _Full("no-record")
+        return run
+
+    def _run(self, run_id: str) -> tuple[Manifest, Mapping[str, PlanBundle]] | None:
+        if run_id not in self._runs:
+            try:
+                manifest = read_manifest(self.warehouse / "runs" / run_id / "manifest.json")
+                self._runs[run_id] = manifest, read_plans(self.warehouse, run_id)
+            except ManifestUnreadable:
+                self._runs[run_id] = None
+        return self._runs[run_id]
+
+    def _before(self, name: str, manifest: Manifest, old: PlannedInput | None) -> TablePin:
+        """The pin that a changed input had; it must be one whose changes can be told."""
+        spec = self.pipeline.spec(name)
+        sources = {same_name(each.name): each for each in manifest.sources}
+        tables = {same_name(each.name): each for each in manifest.tables}
+        if spec is None or old is None:
+            raise _Full("view-changed")
+        if isinstance(spec, ViewSpec):
+            table = tables.get(same_name(name))
+            recorded, uri = table.pin if table else None, self.uri_of(spec.name)
+        else:
+            source = sources.get(same_name(name))
+            if source is None or source.digest != spec.digest:
+                raise _Full("source-changed", f"{spec.name} is declared otherwise")
+            _check_told(spec)
+            recorded, uri = source.pin, self.source_of(spec).pin
+            uri = uri.uri if uri else None
+        if recorded is None or uri is None or recorded.version != old.version:
+            raise _Full("no-record")
+        return TablePin(name=spec.name, uri=uri, version=recorded.version, digest=recorded.digest)
+
+    def _changed(
+        self, name: str, columns: tuple[str, ...], before: TablePin, manifest: Manifest
+    ) -> ChangedInput:
+        spec = self.pipeline.spec(name)
+        if spec is not None and not isinstance(spec, ViewSpec) and spec.kind == "files":
+            files = self.source_of(spec).files
+            known = next((each.files for each in manifest.sources if each.name == spec.name), ())
+            paths = _differing(known, files.files if files else ())
+            return ChangedInput(name=name, columns=columns, before=before, paths=paths)
+        pin = self.pin_of(name)
+        feed = pin is not None and describe_pin(self.session, pin).keeps_changes
+        return ChangedInput(name=name, columns=columns, before=before, pin=pin, feed=feed)
+
+    def _check_cost(self, question: RefreshQuestion, changed: tuple[ChangedInput, ...]) -> bool:
+        """Whether there is much to read at all; raises if it is too much, or too little is worked out."""
+        total = 0
+        parts: list[tuple[float, str]] = []
+        for each in changed:
+            if each.pin is None or each.before is None:
+                continue
+            window = window_between(each.before, each.pin, feed=each.feed)
+            if window is None or window.missing is not None:
+                lost = f"commits after version {each.before.version}" if window is None else window.missing
+                raise _Full("history-gone", f"{each.name}: {lost}")
+            size = _bytes(self.session, each.pin)
+            total += size
+            parts.append((window.bytes / max(size, 1), each.name))
+        head = find_head(question.uri)
+        total += _bytes(self.session, head.pin(question.view.name)) if head else 0
+        if total < _SMALL_BYTES or question.view.policy.refresh == "incremental":
+            return False
+        most, name = max(parts, default=(0.0, ""))
+        if most > MOST:
+            raise _Full("most-changed", f"files with {most:.0%} of the bytes of {name} changed")
+        if effort_of(question.analysed) < _WORTH:
+            raise _Full("cheaper-in-full")
+        return True
+
+
+def _check_definitions(
+    bundle: PlanBundle, bundles: Mapping[str, PlanBundle], plans: Mapping[str, PlanBundle]
+) -> None:
+    """A view, and every one that is a part of it, must be what it was but for its inputs."""
+    before = plans.get(bundle.view)
+    if before is None:
+        raise _Full("view-changed", f"{bundle.view} is new")
+    if before.approximate != bundle.approximate:
+        raise _Full("view-changed", f"{bundle.view} has other approximate columns")
+    for part in before.fingerprint.differing(bundle.fingerprint):
+        if part in _CHANGED_PART:
+            code = _CHANGED_PART[part]
+            raise _Full(code, bundle.view)
+    for each in bundle.inputs:
+        if each.kind == "view":
+            _check_definitions(bundles[each.name], bundles, plans)
+
+
+def _leaves(bundle: PlanBundle, bundles: Mapping[str, PlanBundle]) -> Iterator[tuple[str, PlannedInput]]:
+    """Every dataset that a view reads, itself or through views that are a part of it."""
+    for each in bundle.inputs:
+        if each.kind == "view" and each.name in bundles:
+            yield from _leaves(bundles[each.name], bundles)
+        else:
+            yield each.name, each
+
+
+def _check_told(spec: SourceSpec) -> None:
+    """A source must tell which of its rows changed."""
+    if spec.kind == "files":
+        return
+    if spec.kind not in {"delta", "made"}:
+        raise _Full("no-history", f"{spec.name} is a source of the kind {spec.kind}")
+    plain = replace(spec.read, gate=FeatureGate(), require_change_feed=False, pushdown=True)
+    if not plain.is_plain:
+        raise _Full("no-history", f"{spec.name} is not read as it is, but with {', '.join(plain.identity())}")
+
+
+def _proof(question: RefreshQuestion, changed: list[str]) -> KeyProof:
+    """The first key that the plan proves; what stopped the first, if none is proven."""
+    view = question.view
+    if view.files is not None and {same_name(each) for each in changed} == {same_name(view.files)}:
+        return KeyProof(_PATH, {changed[0]: _PATH})  # one row for each file is what an extractor is
+    keys = [view.policy.refresh_by] if view.policy.refresh_by else [each for each in question.keys if each]
+    if not keys:
+        raise _Full("no-key")
+    found = [prove(question.analysed, key, changed) for key in keys]
+    proofs = [each for each in found if isinstance(each, KeyProof)]
+    if proofs:
+        return proofs[0]
+    stopped = next(each for each in found if isinstance(each, NoProof))
+    raise _Full(stopped.code, f"{stopped.detail}{f' ({stopped.operator})' if stopped.operator else ''}")
+
+
+def _differing(before: tuple[FileRecord, ...], now: tuple[ListedFile, ...]) -> tuple[str, ...]:
+    """The paths of files that are new, gone, or others."""
+    old = {each.path: (each.size, each.sha256, each.skip_reason) for each in before}
+    new = {each.path: (each.size, each.sha256, each.skip_reason) for each in now}
+    return tuple(sorted(path for path in {*old, *new} if old.get(path) != new.get(path)))
+
+
+def _bytes(session: RunSession, pin: TablePin) -> int:
+    try:
+        return table_bytes(session, pin)
+    except DeltaError:
+        return 0  # whoever reads it will say what is wrong
+
+
+def _words(changed: ChangedInput) -> str:
+    if changed.paths is not None:
+        count = len(changed.paths)
+        return f"{count} file{'' if count == 1 else 's'} of {changed.name} changed"
+    key = ", ".join(changed.columns)
+    return f"by {changed.name}({key})"
