@@ -41,11 +41,12 @@ def test_details_have_all_but_the_id_and_the_name_with_sorted_keys() -> None:
         digest=None,
         started_at=datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC),
         seconds=0.5,
+        refresh=None,
         operators={"b": [1], "a": None},
     )
     assert details_of(entry) == (
-        '{"action":"built","digest":null,"number":0,"operators":{"a":null,"b":[1]},"reason":"new","rows":5,'
-        '"seconds":0.5,"started_at":"2026-01-02T03:04:05.000600Z","task_key":null,"version":3}'
+        '{"action":"built","digest":null,"number":0,"operators":{"a":null,"b":[1]},"reason":"new","refresh":null,'
+        '"rows":5,"seconds":0.5,"started_at":"2026-01-02T03:04:05.000600Z","task_key":null,"version":3}'
     )
 
 

@@ -344,7 +344,9 @@ def test_what_does_not_fit_is_refused(table: Table) -> None:
             table.change(ReplaceKeys, new, affected=affected, keys=keys)
     with pytest.raises(RowsUnusable, match="takes no affected keys"):
         table.change(Append, rows, affected=rows)
-    with pytest.raises(RowsUnusable, match=r"1 keys that are not among the affected ones, such as \(2,\)"):
+    with pytest.raises(
+        RowsUnusable, match=r"1 of them have keys that are not among the affected ones, such as \(2,\)"
+    ):
         replace(table, "(2, 'B')", "(3)")
     assert table.version == 0
 

@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from lakes import Lake, make_lake
 
 import headwater
 
@@ -71,3 +72,9 @@ def make_project(folder: Path, spark: SparkSession) -> Path:
     spark.sql(f"UPDATE delta.`{lake}` SET kind = 'b' WHERE id = 5")
     assert headwater.open(folder, profile="local").build().status == "done"
     return folder
+
+
+@pytest.fixture
+def lake(tmp_path: Path, runtime: SessionRuntime) -> Lake:
+    """Two tables, `a(k, j, x)` and `b(k, y)`, with change feeds; no views yet."""
+    return make_lake(tmp_path / "lake-project", runtime)

@@ -61,12 +61,13 @@ class LedgerRow(msgspec.Struct, frozen=True, kw_only=True):
 
 def ledger_rows(manifest: Manifest, bundles: Iterable[PlanBundle]) -> list[LedgerRow]:
     """All rows of a run."""
-    plans = sorted(bundles, key=lambda each: each.view)
+    every = sorted(bundles, key=lambda each: each.view)
+    plans = [each for each in every if each.refresh is None]
     entries = (
         _manifest(manifest, plans),
         _run(manifest),
         *_tasks(manifest),
-        *_plans(manifest, plans),
+        *_plans(manifest, every),
         *_lineage(manifest, plans),
         *_scans(manifest, plans),
         *_snapshots(manifest),
@@ -227,6 +228,7 @@ def _plans(manifest: Manifest, plans: Sequence[PlanBundle]) -> Iterator[PlanEntr
             details={
                 "gates": each.gates,
                 "plan_digest": each.plan_digest,
+                "refresh": each.refresh,
                 "required": each.required,
                 "semantics": each.semantics,
                 "statistics": statistics.get(each.view),

@@ -78,8 +78,9 @@ class RunEntry(LedgerEntry, frozen=True, kw_only=True):
 class TaskEntry(LedgerEntry, frozen=True, kw_only=True):
     """What a run did about each stored view, in the order of `number`.
 
-    `action` is built, skipped or failed, and `reason` says why. `digest` is that of the table's rows.
-    `operators` is what the operators of a slow task counted.
+    `action` is built, incremental, skipped or failed, and `reason` says why. `digest` is that of the table's
+    rows. `refresh` tells whether all rows were made or those of some keys, why, and which versions of inputs
+    were looked at to find the keys. `operators` is what the operators of a slow task counted.
     """
 
     sql_name: ClassVar[str] = "hw_tasks"
@@ -96,6 +97,7 @@ class TaskEntry(LedgerEntry, frozen=True, kw_only=True):
     digest: str | None
     started_at: datetime | None
     seconds: float | None
+    refresh: Json
     operators: Json
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headwater.cli.render import PLAIN_CODES
 from headwater.names import same_name
 from headwater.plan import top_column
 
@@ -65,6 +66,8 @@ def _branch(views: Mapping[str, PlannedView], view: PlannedView, depth: int, see
     seen.add(same_name(view.name))
     for change in view.changes if view.action != "skipped" else ():
         yield f"{indent}    {change}"
+    if view.action == "built" and view.mode_code not in PLAIN_CODES:
+        yield f"{indent}    {view.mode}, {view.mode_code}: {view.mode_reason}"
     for scan in view.scans:
         files = _read(scan.kept_files, scan.candidate_files)
         sizes = _sizes(scan.kept_bytes, scan.candidate_bytes)

@@ -22,16 +22,19 @@ from rich.text import Text
 
 from headwater.errors import HeadwaterError, PinsAtRisk, PlanDrift
 from headwater.origin import Origin
-from headwater.run import Listener, Progress, ignore_progress
+from headwater.run import Listener, Progress, ignore_progress, refresh_words
 
 if TYPE_CHECKING:
+    from headwater.artifacts import TableRecord
     from headwater.names import SnapshotKey
     from headwater.run import Capability, RunOutcome
     from headwater.runtime import DependencyManifest
 
 DOCUMENT_VERSION = 1
 _NO_EDGE = 100_000
-_ACTION_STYLES = {"built": "green", "skipped": "dim", "failed": "red"}
+_ACTION_STYLES = {"built": "green", "incremental": "green", "skipped": "dim", "failed": "red"}
+# Why a table is made in full, where nobody would expect otherwise.
+PLAIN_CODES = frozenset({"no-table", "asked", "every-run", "told"})
 
 
 def write_json(document: dict[str, Any]) -> None:
@@ -50,6 +53,7 @@ def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
             "action": table.action,
             "reason": table.reason,
             "digest": table.digest,
+            **_refresh_document(table),
             "snapshot": _key_document(outcome.snapshots.get(table.name)),
         }
         for table in outcome.tables
@@ -66,6 +70,13 @@ def outcome_document(outcome: RunOutcome) -> dict[str, Any]:
         return document
     errors = {name: error_document(error) for name, error in outcome.errors.items()}
     return document | {"error": error_document(outcome.error), "errors": errors}
+
+
+def _refresh_document(table: TableRecord) -> dict[str, Any]:
+    refresh = table.refresh
+    if refresh is None:
+        return {}
+    return {"mode": refresh.mode, "mode_code": refresh.code, "mode_reason": refresh_words(refresh)}
 
 
 def _key_document(key: SnapshotKey | None) -> dict[str, Any] | None:
@@ -101,7 +112,7 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
     for each in outcome.tables:
         version = "" if each.version is None else str(each.version)
         rows = "" if each.rows is None else f"{each.rows:,}"
-        reason = each.reason if each.action != "failed" else "see below"
+        reason = f"{each.reason}{_refresh_shown(each)}" if each.action != "failed" else "see below"
         table.add_row(each.name, f"[{_ACTION_STYLES[each.action]}]{each.action}[/]", version, rows, reason)
     console.print(table)
     for warning in outcome.warnings:
@@ -112,6 +123,16 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
         soft_wrap=True,
         highlight=False,
     )
+
+
+def _refresh_shown(table: TableRecord) -> str:
+    """How much of a table was made, where that is worth a word."""
+    refresh = table.refresh
+    if refresh is None or refresh.code in PLAIN_CODES or table.action == "skipped":
+        return ""
+    if refresh.mode == "incremental":
+        return f"; {refresh.keys:,} key{'' if refresh.keys == 1 else 's'} by {', '.join(refresh.key)}"
+    return f"; in full: {refresh.code}"
 
 
 def show_capabilities(

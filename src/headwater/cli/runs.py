@@ -13,12 +13,12 @@ from typing import Annotated
 
 import typer
 
-from headwater.artifacts import Manifest, SourceRecord, TableRecord, encode_manifest
+from headwater.artifacts import Manifest, RefreshRecord, SourceRecord, TableRecord, encode_manifest
 from headwater.cli.options import ProjectPath
-from headwater.cli.render import print_lines, write_json
+from headwater.cli.render import PLAIN_CODES, print_lines, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.names import same_name
-from headwater.run import RunSummary, is_not_reached, seconds_of
+from headwater.run import RunSummary, is_not_reached, refresh_words, seconds_of
 
 _SHOWN_RUNS = 20
 _SHOWN_DIGITS = 12
@@ -121,6 +121,9 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
         yield f"  {table.name}  failed: see below"
     else:
         yield f"  {table.name}  {table.action}: {table.reason}"
+    if table.refresh is not None and table.refresh.code not in PLAIN_CODES:
+        yield f"{_INDENT}{table.refresh.mode}, {table.refresh.code}: {refresh_words(table.refresh)}"
+        yield from (f"{_INDENT}{each}" for each in _windows(table.refresh))
     rows = None if table.rows is None else _counted(table.rows, "row")
     version = None if table.version is None else f"version {table.version}"
     facts = [each for each in (version, rows, table.digest, _seconds(table.seconds)) if each]
@@ -139,9 +142,20 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
             yield from (f"{_INDENT}  {row}" for row in each.sample)
 
 
+def _windows(refresh: RefreshRecord) -> Iterator[str]:
+    """How many keys there were, and what was looked at to find them."""
+    for each in refresh.windows:
+        keys = _counted(refresh.keys or 0, "key")
+        if each.first is None:
+            yield f"{keys} by the files of {each.dataset}"
+        else:
+            yield f"{keys} by the {each.provider} of {each.dataset}, versions {each.first} to {each.last}"
+
+
 def _counts(run: RunSummary) -> str:
     counts = (
         ("built", run.built),
+        ("incremental", run.incremental),
         ("skipped", run.skipped),
         ("failed", run.failed),
         ("not reached", run.not_reached),

@@ -377,7 +377,7 @@ def _replaced(mutation: Mutation, commit: LogHead, prepared: PreparedWrite) -> C
     added, removed = replacing.added, replacing.removed
     nothing = "0" if metrics.get("numFiles") == "0" else None
     deleted = metrics.get(_MERGE_DELETED, metrics.get("numDeletedRows", nothing))
-    if added is None or removed is None or deleted is None:
+    if added is None or deleted is None:
         return None
     is_so = (added.rows, removed.rows) == (_rows_written(mutation, metrics), int(deleted))
     return replacing.content if is_so else None

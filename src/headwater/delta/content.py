@@ -113,9 +113,15 @@ def hash_rows(rows: DataFrame, *more: str) -> DataFrame:
 
 def digest_rows(rows: DataFrame) -> ContentDigest:
     """The digest of rows, by a pass over all of them."""
+    return sum_hashes(hash_rows(rows))[0]
+
+
+def sum_hashes(hashed: DataFrame, *more: str) -> tuple[ContentDigest, list[Any]]:
+    """The digest of rows that `hash_rows` gave, and further aggregates in SQL over its columns."""
     halves = [f"sum(CAST({part} AS DECIMAL(20, 0)))" for part in _parts("first", "second")]
-    found = hash_rows(rows).selectExpr("count(1)", *halves).collect()[0]
-    return _of_halves(int(found[0]), [int(each or 0) for each in found[1:]])
+    found = hashed.selectExpr("count(1)", *halves, *more).collect()[0]
+    sums = found[1 : 1 + len(halves)]
+    return _of_halves(int(found[0]), [int(each or 0) for each in sums]), list(found[1 + len(halves) :])
 
 
 class ObservedContent:

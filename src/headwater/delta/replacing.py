@@ -18,15 +18,21 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from headwater.delta.columns import quoted, sql_column
-from headwater.delta.content import APPROXIMATE_KEY, digest_rows, free_prefix, marked_approximate
-from headwater.delta.digests import derive_content, digest_read
-from headwater.delta.failures import writing_error
+from headwater.delta.content import (
+    APPROXIMATE_KEY,
+    free_prefix,
+    hash_rows,
+    marked_approximate,
+    sum_hashes,
+)
+from headwater.delta.digests import derive_content
+from headwater.delta.failures import storage_error, writing_error
 from headwater.delta.files import open_rows
 from headwater.delta.layout import arrange
 from headwater.delta.mutation import ReplaceKeys, same_keys
 from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
-from headwater.errors import MutationRefused, RowsUnusable
-from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
+from headwater.errors import EngineFailed, MutationRefused, RowsUnusable
+from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
 Way = Literal["replace_on", "merge"]
 # More new rows than this are not sent to every task.
 _MOST_SENT = 1_000_000
+_FLAG = "among"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +62,7 @@ class Replacing:
         deletes: for a merge, the column of the source that tells a key from a new row.
         columns: those that the new rows have.
         added: the digest of the new rows; None if Delta fills in some of their columns.
-        removed: the digest of the rows that go; None if the content of the version is not known: the pass
-            over it would tell nothing.
+        removed: the digest of the rows that go.
         before: the content of the version; None if it is not known.
     """
 
@@ -68,13 +74,13 @@ class Replacing:
     deletes: str
     columns: tuple[str, ...]
     added: ContentDigest | None
-    removed: ContentDigest | None
+    removed: ContentDigest
     before: ContentDigest | None
 
     @property
     def content(self) -> ContentDigest | None:
         """The content of the table afterwards: as before, less what goes, plus what comes."""
-        if self.before is None or self.removed is None or self.added is None:
+        if self.before is None or self.added is None:
             return None
         return self.before - self.removed + self.added
 
@@ -154,21 +160,19 @@ def prepare_replacing(
     keys = keys.distinct()
     prefix = free_prefix((*snapshot.schema.names, *rows.columns))
     table, name, deletes = f"{prefix}t", f"{prefix}s", f"{prefix}deletes"
-    gone, count = _gone(session, mutation, rows, keys, prefix, origin)
-    way = _way(session, mutation, gone, count, pin)
+    added = _added(session, mutation, rows, keys, snapshot, origin)
+    before = derive_content(session, pin)
+    removed, vanish = _removed(session, mutation, rows, keys, pin)
     condition = same_keys(*keys.columns, table=table, source=name)
-    if way == "replace_on":
+    if not vanish and added.rows <= _MOST_SENT:
+        way = "replace_on"
         # Delta asks each row that goes for its file, which nobody knows any more behind a shuffle.
         source = arrange(session, rows, layout).hint("broadcast")
     else:
+        way = "merge"
         inserted = rows.selectExpr("*", f"false AS {deletes}")
         source = inserted.unionByName(keys.selectExpr("*", f"true AS {deletes}"), allowMissingColumns=True)
         condition = f"{condition} AND {name}.{deletes}"
-    before = derive_content(session, pin)
-    removed = (
-        digest_read(restrict_rows(session, open_rows(session, pin), keys)) if before is not None else None
-    )
-    is_told = before is not None and is_whole(rows, snapshot.schema)
     return Replacing(
         way=way,
         source=source,
@@ -177,7 +181,7 @@ def prepare_replacing(
         name=name,
         deletes=deletes,
         columns=tuple(rows.columns),
-        added=_digest(session, rows, snapshot) if is_told else None,
+        added=added if is_whole(rows, snapshot.schema) else None,
         removed=removed,
         before=before,
     )
@@ -190,63 +194,73 @@ def restrict_rows(
 
     Without columns, they are those of the same names.
     """
+    return _joined(session, rows, keys, "left_semi", columns)
+
+
+def _added(
+    session: RunSession,
+    mutation: ReplaceKeys,
+    rows: DataFrame,
+    keys: DataFrame,
+    snapshot: SnapshotInfo,
+    origin: Origin | None,
+) -> ContentDigest:
+    """The digest of the new rows as the table has them: what is approximate there is so here."""
+    marked = [each.name for each in snapshot.schema.fields if each.metadata.get(APPROXIMATE_KEY)]
+    hashed = _flagged(session, marked_approximate(session, rows, marked), keys)
+    found, (strays,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
+    if strays:
+        names = [quoted(each) for each in keys.columns]
+        sample: list[Any] = _joined(session, rows, keys, "left_anti").selectExpr(*names).limit(3).collect()
+        shown = ", ".join(str(tuple(each)) for each in sample)
+        detail = f"{strays} of them have keys that are not among the affected ones, such as {shown}"
+        raise RowsUnusable(path=str(local_path_of(mutation.uri)), detail=detail, origin=origin)
+    return found
+
+
+def _removed(
+    session: RunSession, mutation: ReplaceKeys, rows: DataFrame, keys: DataFrame, pin: TablePin
+) -> tuple[ContentDigest, bool]:
+    """The digest of the rows that go, and whether some of them are of a key that has no new ones.
+
+    Only who must follow that very version may go by the rows it has: to others, every such key counts.
+    """
+    new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
+    hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), new)
+    try:
+        with engine_errors():
+            found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
+            if not mutation.exact and not vanishing:
+                vanishing = len(_joined(session, keys, new, "left_anti").take(1))
+    except EngineFailed as error:
+        raise storage_error(error) or error from error
+    return found, bool(vanishing)
+
+
+def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame) -> DataFrame:
+    """The hashes of rows, with a flag that is null where the row's key is not among some, each there once."""
+    names = [f"{_FLAG}_{number}" for number in range(len(keys.columns))]
+    asked = [f"{quoted(each)} AS {name}" for each, name in zip(keys.columns, names, strict=True)]
+    flagged = keys.toDF(*keys.columns).selectExpr("*", f"true AS {_FLAG}")
+    return _joined(session, hash_rows(rows, *asked), flagged, "left", names)
+
+
+def _joined(
+    session: RunSession,
+    rows: DataFrame,
+    keys: DataFrame,
+    how: str,
+    columns: Sequence[str] | None = None,
+) -> DataFrame:
     prefix = free_prefix((*rows.columns, *keys.columns))
     table, name = f"{prefix}t", f"{prefix}s"
     names = keys.columns if columns is None else columns
     pairs = [
         f"{table}.{quoted(one)} <=> {name}.{quoted(other)}"
-        for one, other in zip(names, keys.columns, strict=True)
+        for one, other in zip(names, keys.columns, strict=False)
     ]
     condition = sql_column(session, " AND ".join(pairs))
-    return rows.alias(table).join(keys.alias(name), condition, "left_semi")
-
-
-def _way(
-    session: RunSession, mutation: ReplaceKeys, gone: DataFrame | None, count: int, pin: TablePin
-) -> Way:
-    """Which of Delta's ways: a merge if a key vanishes, or there are too many new rows to send around.
-
-    One that the version does not have cannot; but only who must follow that very version may go by it.
-    """
-    if count > _MOST_SENT:
-        return "merge"
-    if gone is None:
-        return "replace_on"
-    if mutation.exact and not restrict_rows(session, open_rows(session, pin), gone).take(1):
-        return "replace_on"
-    return "merge"
-
-
-def _gone(
-    session: RunSession,
-    mutation: ReplaceKeys,
-    rows: DataFrame,
-    keys: DataFrame,
-    prefix: str,
-    origin: Origin | None,
-) -> tuple[DataFrame | None, int]:
-    """The affected keys without new rows, None if there are none; and how many new rows there are."""
-    names = [quoted(each) for each in keys.columns]
-    affected, new = f"{prefix}affected", f"{prefix}new"
-    both = keys.selectExpr(*names, f"1 AS {affected}", f"0 AS {new}").unionAll(
-        rows.selectExpr(*names, f"0 AS {affected}", f"1 AS {new}")
-    )
-    tops = [sql_column(session, f"{each} AS {each[4:-1]}") for each in (f"max({affected})", f"sum({new})")]
-    found = both.groupBy(*names).agg(*tops)
-    asked = (f"count_if({affected} = 0)", f"count_if({new} = 0)", f"coalesce(sum({new}), 0)")
-    row: Any = found.selectExpr(*asked).collect()[0]
-    if row[0]:
-        sample: list[Any] = found.where(f"{affected} = 0").selectExpr(*names).limit(3).collect()
-        shown = ", ".join(str(tuple(each)) for each in sample)
-        detail = f"they have {row[0]} keys that are not among the affected ones, such as {shown}"
-        raise RowsUnusable(path=str(local_path_of(mutation.uri)), detail=detail, origin=origin)
-    return found.where(f"{new} = 0").selectExpr(*names) if row[1] else None, int(row[2])
-
-
-def _digest(session: RunSession, rows: DataFrame, snapshot: SnapshotInfo) -> ContentDigest:
-    """The digest of rows as the table has them: what is approximate there is so here."""
-    marked = [each.name for each in snapshot.schema.fields if each.metadata.get(APPROXIMATE_KEY)]
-    return digest_rows(marked_approximate(session, rows, marked))
+    return rows.alias(table).join(keys.alias(name), condition, how)
 
 
 def _key_fields(

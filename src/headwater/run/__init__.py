@@ -5,6 +5,7 @@ capabilities_snapshot           what this installation can do, tried: Capability
 probe_capabilities              the same under a profile of one's own
 RunOutcome, Progress, Listener  what a build tells (or ignore_progress), and what it did
 ProjectPlan, PlannedView        what a build would do, and why
+REFRESH_REASONS                 why all of a table is made, or the rows of some keys; refresh_words: in words
 Explanation                     how Spark would run a view
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
 RunSummary                      a run on record, in short; seconds_of, is_not_reached: told from a whole one
@@ -34,6 +35,7 @@ from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progres
 from headwater.run.planning import PlannedView, ProjectPlan
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
+from headwater.run.refreshing import REFRESH_REASONS, refresh_words
 from headwater.run.replaying import ReplayedView, ReplayReport
 from headwater.run.tables import (
     LocatedTable,
@@ -63,6 +65,7 @@ from headwater.run.upkeep import (
 )
 
 __all__ = [
+    "REFRESH_REASONS",
     "Capability",
     "Checkpoint",
     "CleanLog",
@@ -109,6 +112,7 @@ __all__ = [
     "preview_files",
     "probe_capabilities",
     "read_commits",
+    "refresh_words",
     "seconds_of",
     "verify_table",
 ]

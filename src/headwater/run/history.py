@@ -33,8 +33,8 @@ class RunSummary:
         status: As in its manifest; or `unreadable`, and then nothing else is known but why, in `error`.
         started_at: When, in ISO 8601.
         seconds: How long it took.
-        built, skipped, failed, not_reached: The number of tables of which that is true; one that is not
-            reached stands behind one that failed.
+        built, incremental, skipped, failed, not_reached: The number of tables of which that is true; one that
+            is not reached stands behind one that failed.
         error: What ended it, if something did.
     """
 
@@ -43,6 +43,7 @@ class RunSummary:
     started_at: str | None = None
     seconds: float | None = None
     built: int = 0
+    incremental: int = 0
     skipped: int = 0
     failed: int = 0
     not_reached: int = 0
@@ -106,6 +107,7 @@ def _summary(path: Path) -> RunSummary:
         started_at=manifest.started_at,
         seconds=seconds_of(manifest),
         built=actions.count("built"),
+        incremental=actions.count("incremental"),
         skipped=actions.count("skipped") - not_reached,
         failed=actions.count("failed"),
         not_reached=not_reached,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from headwater.artifacts import FileRecord, Manifest
+    from headwater.artifacts import FileRecord, Manifest, RefreshRecord
     from headwater.delta import ListedFile
     from headwater.pipeline import Pipeline, SourceSpec
     from headwater.plan import PlanBundle, PlannedInput, PlanTree
@@ -115,8 +115,13 @@ class Refresh:
     @property
     def words(self) -> str:
         """Why, in a sentence, with what there is to say of this table."""
-        said = REFRESH_REASONS[self.code]
-        return f"{said.removesuffix('.')}: {self.detail}." if self.detail else said
+        return refresh_words(self)
+
+
+def refresh_words(refresh: Refresh | RefreshRecord) -> str:
+    """Why a table is, or was, refreshed the way it is."""
+    said = REFRESH_REASONS.get(refresh.code, refresh.code)
+    return f"{said.removesuffix('.')}: {refresh.detail}." if refresh.detail else said
 
 
 class _Full(Exception):

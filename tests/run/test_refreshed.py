@@ -1,0 +1,173 @@
+"""Refreshes key by key: the rows afterwards are those of a build in full, in one commit, or none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from lakes import make_lake
+
+from headwater.delta import find_head, note_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lakes import Lake
+
+    from headwater.runtime import SessionRuntime
+
+SUMS = "SELECT k, count(*) AS n, sum(x) AS total FROM a GROUP BY k"
+# By k, everything that can be proven: what each operator does alone is the law in tests/plan.
+SHAPES = {
+    "sums": "SELECT k, count(*) AS n, sum(x) AS total FROM a WHERE x > 3 GROUP BY k",
+    "outer_join": """SELECT k, x, y, sum(x) OVER (PARTITION BY k ORDER BY x, j, y) AS running FROM
+        (SELECT coalesce(a.k, b.k) AS k, a.x, a.j, b.y FROM a FULL JOIN b ON a.k = b.k)""",
+    "united": """SELECT k, x FROM a LEFT ANTI JOIN b ON a.k <=> b.k UNION ALL
+        SELECT b.k, count(a.k) FROM b LEFT JOIN a ON a.k = b.k GROUP BY b.k""",
+    "over": "SELECT s.k, s.n, s.total FROM sums s LEFT SEMI JOIN b ON s.k <=> b.k",
+}
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Lake:
+    """Every shape, built once."""
+    made = make_lake(tmp_path_factory.mktemp("shapes") / "project", runtime)
+    for name, sql in SHAPES.items():
+        made.view(name, sql, refresh_by=["k"])
+    made.build()
+    made.check()
+    return made
+
+
+# An example takes too long for a search after a smaller one.
+_PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
+KEYS = st.sampled_from(["1", "2", "3", "4", "NULL"])
+NUMBERS = st.integers(0, 50)
+CHANGES = st.one_of(
+    st.builds("INSERT INTO {{a}} VALUES ({}, 'i', {})".format, KEYS, NUMBERS),
+    st.builds("INSERT INTO {{b}} VALUES ({}, {})".format, KEYS, NUMBERS),
+    st.builds("DELETE FROM {{a}} WHERE k <=> {}".format, KEYS),
+    st.builds("DELETE FROM {{b}} WHERE k <=> {}".format, KEYS),
+    st.builds("UPDATE {{a}} SET k = {} WHERE x % 2 = 1".format, KEYS),
+    st.builds("UPDATE {{b}} SET y = y + {} WHERE k <=> {}".format, NUMBERS, KEYS),
+    st.builds("UPDATE {{a}} SET x = {} WHERE k <=> {}".format, NUMBERS, KEYS),
+    st.just("INSERT OVERWRITE {{a}} SELECT * FROM {{a}}".replace("{{", "{").replace("}}", "}")),
+)
+
+
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    phases=_PHASES,
+)
+@given(batches=st.lists(st.lists(CHANGES, min_size=1, max_size=3), min_size=1, max_size=1))
+def test_a_refresh_makes_the_rows_of_a_build_in_full(shapes: Lake, batches: list[list[str]]) -> None:
+    """Whatever changes in whichever inputs, by however many commits, one refresh after another."""
+    for batch in batches:
+        for change in batch:
+            shapes.sql(change)
+        tables = shapes.build()
+        assert {each.action for each in tables.values()} <= {"incremental", "skipped"}, tables
+        shapes.check()
+
+
+def moved(lake: Lake, change: str, **views: str) -> dict[str, Any]:
+    """Builds, changes something, and builds again."""
+    for name, sql in views.items():
+        lake.view(name, sql, refresh_by=["k"])
+    lake.build()
+    lake.sql(change)
+    tables = lake.build()
+    lake.check()
+    return tables
+
+
+def test_nulls_and_double_keys_and_keys_that_move(lake: Lake) -> None:
+    tables = moved(lake, "UPDATE {a} SET k = NULL WHERE k = 2 AND j = 'u'", sums=SUMS)
+    assert tables["sums"].action == "incremental"
+    assert tables["sums"].refresh.keys == 2
+    assert lake.rows("sums")[None, 2, 25] == 1
+    lake.sql("UPDATE {a} SET k = 7 WHERE k IS NULL")
+    assert lake.build()["sums"].action == "incremental"
+    lake.check()
+    assert not any(row[0] is None for row in lake.rows("sums"))
+
+
+def test_a_match_of_an_outer_join_appears_and_disappears(lake: Lake) -> None:
+    left = "SELECT a.k, a.x, b.y FROM a LEFT JOIN b ON a.k = b.k"
+    tables = moved(lake, "INSERT INTO {b} VALUES (3, 300)", joined=left)
+    assert tables["joined"].action == "incremental"
+    assert lake.rows("joined")[3, 30, 300] == 1
+    lake.sql("DELETE FROM {b} WHERE k = 3")
+    assert lake.build()["joined"].action == "incremental"
+    lake.check()
+    assert lake.rows("joined")[3, 30, None] == 1
+
+
+def test_what_changes_nothing_is_not_committed(lake: Lake) -> None:
+    """Rows that are written again as they are: no commit, nothing to do for others, and all is known."""
+    tables = moved(
+        lake,
+        "INSERT OVERWRITE {a} SELECT * FROM {a}",
+        sums=SUMS,
+        over="SELECT k, total FROM sums WHERE total > 20",
+    )
+    assert {name: each.action for name, each in tables.items()} == {"sums": "skipped", "over": "skipped"}
+    assert tables["sums"].reason == "what changed in its inputs changes none of its rows"
+    assert tables["sums"].version == 0
+    assert lake.project.build().status == "unchanged"
+    lake.view("more", "SELECT k FROM b", refresh_by=["k"])
+    tables = lake.build()
+    assert (tables["sums"].action, tables["sums"].reason) == ("skipped", "nothing it reads changed")
+
+
+def test_an_empty_window(lake: Lake) -> None:
+    """A commit without changes."""
+    tables = moved(lake, "DELETE FROM {a} WHERE k = 99", sums=SUMS)
+    assert tables == {} or tables["sums"].action == "skipped"
+
+
+def test_one_refresh_after_another_without_a_feed(tmp_path: Path, runtime: SessionRuntime) -> None:
+    """Two versions are compared where nobody kept the changes."""
+    lake = make_lake(tmp_path / "project", runtime, feeds=False)
+    tables = moved(lake, "UPDATE {a} SET x = 1 WHERE k = 2", sums=SUMS)
+    assert tables["sums"].action == "incremental"
+    assert [each.provider for each in tables["sums"].refresh.windows] == ["snapshots"]
+
+
+def test_a_column_that_a_source_gains(lake: Lake) -> None:
+    """The plan is another then, for it has another column to leave out; after that, all is as before."""
+    moved(lake, "ALTER TABLE {a} ADD COLUMN late INT", sums=SUMS)
+    lake.sql("INSERT INTO {a} VALUES (2, 'w', 7, 70)")
+    tables = lake.build()
+    lake.check()
+    assert tables["sums"].refresh.code == "proven"
+
+
+def test_a_feed_that_was_vacuumed_makes_a_build_in_full_that_says_so(lake: Lake) -> None:
+    lake.view("sums", SUMS)
+    lake.build()
+    lake.sql("UPDATE {a} SET x = 11 WHERE k = 1")
+    for file in (lake.folder / "lake" / "a" / "_change_data").iterdir():
+        file.unlink()
+    planned = lake.plan()["sums"]
+    assert (planned.mode, planned.mode_code) == ("full", "history-gone")
+    tables = lake.build()
+    assert (tables["sums"].action, tables["sums"].refresh.code) == ("built", "history-gone")
+    assert "_change_data" in tables["sums"].refresh.detail
+    lake.check()
+
+
+def test_the_commit_of_a_refresh_is_the_tables_own(lake: Lake) -> None:
+    """One commit, with the note of its task, and a derived plan on record."""
+    moved(lake, "UPDATE {a} SET x = 11 WHERE k = 1", sums=SUMS)
+    head = find_head((lake.folder / ".headwater" / "tables" / "sums").as_uri())
+    assert head is not None
+    note = note_of(head.user_metadata)
+    assert head.version == 1
+    assert note is not None
+    newest = lake.project.run(lake.project.runs()[0].run_id)
+    assert (note.run_id, note.task_key) == (newest.run_id, newest.tables[0].task_key)
