@@ -15,13 +15,17 @@ from headwater.policies import WritePolicy
 if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.pipeline.canonical import PlanBytes
+    from headwater.policies import ViewCachePolicy
 
 SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewSpec:
-    """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written."""
+    """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written.
+
+    `cache` is how a run keeps the rows of a view that is not stored; results do not depend on it.
+    """
 
     name: str
     origin: Origin
@@ -29,6 +33,7 @@ class ViewSpec:
     stored: bool
     plan: PlanBytes
     policy: WritePolicy = field(default_factory=WritePolicy)
+    cache: ViewCachePolicy = "none"
 
     @property
     def digest(self) -> str:

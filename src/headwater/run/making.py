@@ -6,6 +6,7 @@ all.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -74,6 +75,7 @@ class Made:
     """The tables so far, in the order in which they were made, how names were read, and what went wrong.
 
     `bundles` are the views that were reached, with their inputs as they were read; `errors` are by name.
+    `caches` are the cached views whose rows were read, and whether they were there before.
     """
 
     bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
@@ -85,6 +87,7 @@ class Made:
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
+    caches: dict[str, bool] = field(default_factory=dict[str, bool])
 
 
 def make_tables(request: MakingRequest) -> Made:
@@ -106,6 +109,7 @@ def make_tables(request: MakingRequest) -> Made:
     made.registrations = dict(request.context.registrations)
     made.receipts = list(request.context.receipts)
     made.operators = dict(request.context.operators)
+    made.caches = dict(request.context.caches.used) if request.context.caches else {}
     for name, scans in request.context.scans.items():
         units = scan_units(request.compiled.bundles, name, scans)
         made.bundles[name] = replace(made.bundles[name], scans=units)
@@ -123,8 +127,9 @@ def _is_light(request: MakingRequest, name: str) -> bool:
 
 
 def _make(request: MakingRequest, made: Made, name: str) -> None:
-    spec = request.pipeline.spec(name)
-    with engine_errors(spec.origin if spec else None), request.context.session.active():
+    spec, caches = request.pipeline.spec(name), request.context.caches
+    reading = caches.reading(name) if caches else nullcontext()
+    with reading, engine_errors(spec.origin if spec else None), request.context.session.active():
         if isinstance(spec, SourceSpec):
             _make_source(request, spec)
         elif isinstance(spec, ViewSpec):
@@ -161,6 +166,8 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         request.bundling.planned(bundle)
         # Planned over empty stand-ins; now that what it reads is there, it is planned again.
         scheduled.rows(request.context.session).createOrReplaceTempView(view.name)
+        if request.context.caches is not None:
+            request.context.caches.planned(scheduled, bundle)
         return
     total = len(request.table_uris)
     request.listen(Progress(message=view.name, done=len(made.tables), total=total))
