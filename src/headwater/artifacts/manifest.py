@@ -129,7 +129,7 @@ class ViewCache(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """How a run kept the rows of a view that is not stored.
 
     `cache_path` is where they lie in staging, from the warehouse's folder. `hit`: they were there already,
-    and nothing was run for them; `used`: a table that this run made has read them.
+    and nothing was run for them; `used`: a task of the run has read them.
     """
 
     view_name: str

@@ -30,11 +30,18 @@ def find_staged(uri: str, table: str, task_key: str) -> LogHead | None:
         note = note_of(head.user_metadata) if head is not None else None
         if head is None or note is None or (note.table, note.task_key) != (table, task_key):
             return None
-        added = [each["add"] for each in find_actions(uri, head.version) or () if "add" in each]
-        is_whole = all(_is_there(local_path_of(uri), cast("dict[str, object]", each)) for each in added)
+        actions = cast("list[dict[str, dict[str, object]]]", find_actions(uri, head.version) or [])
+        # Only then are the files that the commit added all that the table has.
+        replaces = any(_mode(each["commitInfo"]) == "Overwrite" for each in actions if "commitInfo" in each)
+        folder, added = local_path_of(uri), [each["add"] for each in actions if "add" in each]
+        is_whole = replaces and all(_is_there(folder, each) for each in added)
     except (DeltaError, KeyError, TypeError):
         return None
     return head if is_whole else None
+
+
+def _mode(info: dict[str, object]) -> object:
+    return cast("dict[str, object]", info.get("operationParameters", {})).get("mode")
 
 
 def _is_there(folder: Path, added: dict[str, object]) -> bool:

@@ -101,10 +101,10 @@ class ViewCaches:
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        reached = {name: self._reached(name) for name in self.tables}
-        for view, policy in self.policies.items():
-            if policy != "none":
-                self._readers[view] = {name for name in self.tables if view in reached[name]}
+        self._readers = {view: set[str]() for view, policy in self.policies.items() if policy != "none"}
+        for table in self.tables if self._readers else ():
+            for view in self._reached(table) & self._readers.keys():
+                self._readers[view].add(table)
 
     def planned(self, view: ScheduledView, bundle: PlanBundle) -> None:
         """A view that is not stored has come up: all that it reads is there. Nothing is run yet."""
