@@ -75,7 +75,9 @@ def test_what_is_damaged_is_not_found(staged: Path, damage: Callable[[Path], Non
 
 def test_rows_written_again_are_those_of_the_newest_commit(session: RunSession, staged: Path) -> None:
     _remove_file(staged)
-    again = Overwrite(uri=staged.as_uri(), base_version=0, note=note("m2", "k2"), exact=True)
+    again = Overwrite(
+        uri=staged.as_uri(), base_version=0, note=note("m2", "k2"), exact=True, schema_mode="overwrite"
+    )
     commit_mutation(session, again, session.spark.range(3).toDF("n"), None)
     assert find_staged(staged.as_uri(), "paid", "k1") is None
     found = find_staged(staged.as_uri(), "paid", "k2")

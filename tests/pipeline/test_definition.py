@@ -216,9 +216,9 @@ def test_a_view_says_how_its_rows_are_kept() -> None:
 
     assert [each.cache for each in found if isinstance(each, FunctionDefinition)] == ["memory", "none"]
     wrong: Any = "disk"
-    with collecting(), pytest.raises(InvalidSetting, match="one of none, memory, delta_staging") as caught:
+    with collecting(), pytest.raises(InvalidSetting, match="setting 'cache' cannot be 'disk'") as caught:
         view(cache=wrong)(kept)
-    assert caught.value.key == "cache"
+    assert caught.value.expected == "one of none, memory, delta_staging"
     assert caught.value.origin is not None
     assert caught.value.origin.line == kept.__code__.co_firstlineno
     assert plain.__code__.co_firstlineno > kept.__code__.co_firstlineno
