@@ -16,8 +16,10 @@ from headwater.errors import InvalidSetting
 from headwater.policies import (
     FEATURE_PRESETS,
     SEMANTIC_TYPES,
+    VIEW_CACHE_POLICIES,
     WriteKeywords,
     WritePolicy,
+    view_cache_of,
     write_choices_of,
     write_policy_of,
 )
@@ -381,3 +383,11 @@ def test_a_choice_of_statistics_is_recorded(policy: str) -> None:
     written = write_policy_of({"stats_policy": policy, "stats_columns": columns})
     assert written.identity()["stats_policy"] == policy
     assert write_policy_of(written.identity()) == written
+
+
+def test_a_cache_policy_is_one_of_three() -> None:
+    assert [view_cache_of(each) for each in VIEW_CACHE_POLICIES] == ["none", "memory", "delta_staging"]
+    for wrong in ("Memory", "", None, True, ["memory"], {"a": 1}):
+        with pytest.raises(InvalidSetting, match="setting 'paid' cannot be") as caught:
+            view_cache_of(wrong, "paid")
+        assert caught.value.expected == "one of none, memory, delta_staging"

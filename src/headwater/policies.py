@@ -3,6 +3,7 @@
     WritePolicy    files, layout, statistics, schema, features, constraints, semantic types, retries
     WriteKeywords  its fields as people write them, for type checkers
     SEMANTIC_TYPES what a column may be said to mean, and the type that it then has
+    ViewCachePolicy how the rows of a view that is not stored are kept; view_cache_of reads one
 
 Not here: writing; and which columns the rows really have.
 """
@@ -28,6 +29,9 @@ Severity = Literal["refuse", "warn", "allow"]
 SEVERITIES: tuple[Severity, ...] = ("refuse", "warn", "allow")
 SchemaMode = Literal["merge", "overwrite"]
 ColumnMapping = Literal["name", "id"]
+# How the rows of a view that is not stored are kept while tables are made of them.
+ViewCachePolicy = Literal["none", "memory", "delta_staging"]
+VIEW_CACHE_POLICIES: tuple[ViewCachePolicy, ...] = ("none", "memory", "delta_staging")
 RefreshMode = Literal["auto", "incremental", "full"]
 
 # What `enable_features` may name beside Delta's own features: a set of them.
@@ -183,6 +187,18 @@ def write_policy_of(given_values: Mapping[str, object]) -> WritePolicy:
         InvalidSetting: a key that there is not, or values that cannot be, or not together.
     """
     return WritePolicy().overridden(given_values)
+
+
+def view_cache_of(value: object, key: str = "cache") -> ViewCachePolicy:
+    """How a view's rows are kept, as people write it.
+
+    Raises:
+        InvalidSetting: there is no such policy.
+    """
+    if value not in VIEW_CACHE_POLICIES:
+        expected = f"one of {', '.join(VIEW_CACHE_POLICIES)}"
+        raise InvalidSetting(key=key, value=repr(value), expected=expected)
+    return value
 
 
 def write_choices_of(given_values: Mapping[str, object]) -> dict[str, object]:

@@ -25,6 +25,7 @@ from headwater.artifacts import (
     StateRecord,
     TableRecord,
     UpkeepRecord,
+    ViewCache,
     ViolationRecord,
     ledger_rows,
     maintenance_row,
@@ -160,6 +161,16 @@ MANIFEST = Manifest(
         ),
         HistoryRecord(
             dataset="events", version=3, timestamp="2026-01-01T00:00:01+00:00", operation="WRITE", run_id="r0"
+        ),
+    ),
+    caches=(
+        ViewCache(
+            view_name="through",
+            cache_policy="delta_staging",
+            cache_path="staging/through-f1",
+            plan_fingerprint="f1",
+            hit=True,
+            used=True,
         ),
     ),
     host="mill",

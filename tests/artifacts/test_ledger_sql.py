@@ -19,7 +19,8 @@ def test_names_have_the_columns_that_are_promised(snapshot: SnapshotAssertion) -
 
 def test_a_name_takes_its_columns_from_the_ledgers_row() -> None:
     inner, outer = ledger_select(CacheEntry)
-    inside = ("`cache_policy` STRING", "`cache_path` STRING", "`plan_fingerprint` STRING", "`hit` BOOLEAN")
+    texts = ("`cache_policy` STRING", "`cache_path` STRING", "`plan_fingerprint` STRING")
+    inside = (*texts, "`hit` BOOLEAN", "`used` BOOLEAN")
     assert inner == (
         "run_id",
         "name",

@@ -15,6 +15,7 @@ from headwater.artifacts import (
     SourceRecord,
     SqlRecord,
     TableRecord,
+    ViewCache,
     ViewRecord,
     commit_manifest,
     encode_manifest,
@@ -68,6 +69,16 @@ WHOLE = Manifest(
     ),
     tables=(
         TableRecord(name="totals", action="built", reason="new", version=3, rows=5, pin=PIN, task_key="k"),
+    ),
+    caches=(
+        ViewCache(
+            view_name="paid",
+            cache_policy="memory",
+            cache_path=None,
+            plan_fingerprint="f",
+            hit=False,
+            used=True,
+        ),
     ),
     schemas=(SchemaRecord(key="q", schema='{"type":"struct","fields":[]}'),),
     sql=(SqlRecord(digest="t", reads=("orders",)),),

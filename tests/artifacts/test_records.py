@@ -9,6 +9,7 @@ import pytest
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from headwater.artifacts import (
+    ViewCache,
     decode_record,
     encode_record,
     mutation_record,
@@ -135,6 +136,14 @@ RECORDS: dict[str, msgspec.Struct] = {
     "scan": scan_record("orders", PREVIEW),
     "window": window_record(PINNED),
     "verification": verification_record(FOUND),
+    "cache": ViewCache(
+        view_name="paid",
+        cache_policy="delta_staging",
+        cache_path=f"staging/paid-{'ab' * 32}",
+        plan_fingerprint="ab" * 32,
+        hit=True,
+        used=True,
+    ),
 }
 every_record = pytest.mark.parametrize("name", sorted(RECORDS))
 both_forms = pytest.mark.parametrize("form", ["json", "msgpack"])

@@ -75,7 +75,15 @@ def bundle(**fields: Any) -> PlanBundle:
 def test_a_plan_has_a_line_for_each_view_and_what_belongs_to_it_below() -> None:
     finding = PlanFinding(code="HW-DET-013", rule="float-aggregate", severity="warn", detail="sums x")
     views = (
-        view("paid", stored=False, action="inlined", reason="not stored", reads=("orders",), changes=("x",)),
+        view(
+            "paid",
+            stored=False,
+            action="inlined",
+            reason="not stored",
+            reads=("orders",),
+            changes=("x",),
+            cache="memory",
+        ),
         view(
             "facts",
             action="built",
@@ -93,7 +101,7 @@ def test_a_plan_has_a_line_for_each_view_and_what_belongs_to_it_below() -> None:
         "    its plan changed at Filter",
         "    orders@3: reads 3 of 120 files, 14 of 900 MB",
         "    warn HW-DET-013: sums x",
-        "  · paid  inlined: not stored, reads orders",
+        "  · paid  inlined: not stored, cache memory, reads orders",
         "      x",
         "= totals  skipped: up to date, reads facts, paid",
         "  · paid  inlined: not stored …",

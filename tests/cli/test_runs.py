@@ -18,6 +18,7 @@ from headwater.artifacts import (
     RetryRecord,
     SourceRecord,
     TableRecord,
+    ViewCache,
     ViolationRecord,
     commit_manifest,
 )
@@ -99,6 +100,22 @@ DONE = Manifest(
             ),
         ),
     ),
+    caches=tuple(
+        ViewCache(
+            view_name=name,
+            cache_policy=policy,
+            cache_path=path,
+            plan_fingerprint="f",
+            hit=hit,
+            used=name != "idle",
+        )
+        for name, policy, path, hit in (
+            ("idle", "delta_staging", "staging/idle-f", False),
+            ("new_rows", "delta_staging", "staging/new_rows-f", False),
+            ("old_rows", "delta_staging", "staging/old_rows-f", True),
+            ("shared", "memory", None, False),
+        )
+    ),
     only=("facts", "totals"),
     host="a machine",
 )
@@ -118,6 +135,7 @@ FAILED = replace(
     ),
     registrations=(),
     mutations=(),
+    caches=(),
     violations=(
         ViolationRecord(
             table="facts",

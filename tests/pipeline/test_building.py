@@ -240,6 +240,24 @@ def test_what_the_projects_file_says_replaces_the_definitions_field(project_fold
     assert digests(after) == digests(before)
 
 
+def test_how_rows_are_kept_is_said_by_the_definition_and_before_it_by_the_projects_file(
+    project_folder: MakeProject,
+) -> None:
+    cached = WRITTEN.replace("@headwater.view", "@headwater.view(cache='memory')")
+
+    def caches(toml: str) -> dict[str, str]:
+        folder = written(project_folder, toml)
+        (folder / "views" / "v.py").write_text(cached)
+        pipeline = built(folder)
+        assert digests(pipeline) == before
+        return {each.name: each.cache for each in pipeline.views if not each.stored}
+
+    before = digests(built(written(project_folder)))
+    assert caches("") == {"open_orders": "memory", "plain": "none"}
+    toml = "[cache]\nOpen_orders = 'none'\nPLAIN = 'delta_staging'\n"
+    assert caches(toml) == {"open_orders": "none", "plain": "delta_staging"}
+
+
 @pytest.mark.parametrize(
     ("toml", "hint"),
     [
@@ -248,6 +266,10 @@ def test_what_the_projects_file_says_replaces_the_definitions_field(project_fold
         ("[tables.plain]\n", "It names no table that a build stores."),
         ("[tables.orders]\n", "It names no table that a build stores."),
         ("[locations.order]\npath = 'x'\n", "Did you mean 'orders'?"),
+        ("[cache]\nopen_order = 'memory'\n", "Did you mean 'open_orders'?"),
+        ("[cache]\npaid = 'memory'\n", "It names no view that is not stored."),
+        ("[cache]\nwords = 'memory'\n", "It names no view that is not stored."),
+        ("[cache]\norders = 'memory'\n", "It names no view that is not stored."),
     ],
 )
 def test_a_name_that_nothing_has_is_refused(project_folder: MakeProject, toml: str, hint: str) -> None:
@@ -255,7 +277,8 @@ def test_a_name_that_nothing_has_is_refused(project_folder: MakeProject, toml: s
         built(written(project_folder, f"\n{toml}"))
     assert hint in caught.value.next_step
     assert caught.value.origin is not None
-    assert (Path(caught.value.origin.path).name, caught.value.origin.line) == ("headwater.toml", 2)
+    assert Path(caught.value.origin.path).name == "headwater.toml"
+    assert caught.value.origin.line == (3 if toml.startswith("[cache]") else 2)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +290,7 @@ def test_a_name_that_nothing_has_is_refused(project_folder: MakeProject, toml: s
         ("[tables.totals]\n\nstats_policy = 'explicit'\n", "stats_policy", 3),
         ("[tables.paid]\n[tables.Paid]\n", "Paid", 2),
         ("[locations.Orders]\n[locations.orders]\n", "orders", 2),
+        ("[cache]\nplain = 'memory'\nPlain = 'none'\n", "Plain", 3),
     ],
 )
 def test_what_does_not_go_together_is_refused_at_its_line(

@@ -201,3 +201,24 @@ def test_bad_names_and_shapes_are_refused() -> None:
         source("x", rows=[])  # pyright: ignore[reportCallIssue]
     with pytest.raises(NotInAView, match="@view"):
         view(print)
+
+
+def test_a_view_says_how_its_rows_are_kept() -> None:
+    with collecting() as found:
+
+        @headwater.view(cache="memory")
+        def kept(orders: object) -> object:
+            return orders
+
+        @headwater.view
+        def plain(orders: object) -> object:
+            return orders
+
+    assert [each.cache for each in found if isinstance(each, FunctionDefinition)] == ["memory", "none"]
+    wrong: Any = "disk"
+    with collecting(), pytest.raises(InvalidSetting, match="setting 'cache' cannot be 'disk'") as caught:
+        view(cache=wrong)(kept)
+    assert caught.value.expected == "one of none, memory, delta_staging"
+    assert caught.value.origin is not None
+    assert caught.value.origin.line == kept.__code__.co_firstlineno
+    assert plain.__code__.co_firstlineno > kept.__code__.co_firstlineno

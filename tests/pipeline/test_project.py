@@ -118,6 +118,12 @@ def test_the_line_of_what_is_said_of_a_name(
     assert config.origin_of(section, name, key).line == line
 
 
+def test_caches_are_read(tmp_path: Path) -> None:
+    config = read_project(write(tmp_path, "[cache]\npaid = 'memory'\nfacts = 'delta_staging'\nx = 'none'\n"))
+    assert config.cache == {"paid": "memory", "facts": "delta_staging", "x": "none"}
+    assert config.rules_digest is None
+
+
 def test_no_file_is_no_project(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(ProjectNotFound) as caught:
@@ -157,6 +163,10 @@ def test_no_file_is_no_project(tmp_path: Path) -> None:
         ("[tables]\na = { max_attempts = 0 }\n", InvalidSetting, 2),
         ("[tables]\n\na = 1\n", InvalidSetting, 3),
         ("tables = 1\n", InvalidSetting, 1),
+        ("[cache]\na = 'none'\nb = 'disk'\n", InvalidSetting, 3),
+        ("[cache]\na = ['memory']\n", InvalidSetting, 2),
+        ("[cache.a]\npolicy = 'memory'\n", InvalidSetting, 1),
+        ("cache = 'memory'\n", InvalidSetting, 1),
     ],
 )
 def test_a_mistake_has_its_line_and_exit_code(

@@ -77,7 +77,7 @@ def ledger_rows(manifest: Manifest, bundles: Iterable[PlanBundle]) -> list[Ledge
         *_settings(manifest),
         *_capabilities(manifest),
         *_materializations(manifest),
-        *_cache(manifest, plans),
+        *_caches(manifest),
     )
     return _rows(entries, _time(manifest.started_at))
 
@@ -264,18 +264,10 @@ def _scans(manifest: Manifest, plans: Sequence[PlanBundle]) -> Iterator[ScanEntr
 # --- tables --------------------------------------------------------------------------------------------
 
 
-def _cache(manifest: Manifest, plans: Sequence[PlanBundle]) -> Iterator[CacheEntry]:
-    """The rows of views that are not stored are kept nowhere."""
-    for plan in plans:
-        if not plan.stored:
-            yield CacheEntry(
-                run_id=manifest.run_id,
-                view_name=plan.view,
-                cache_policy="none",
-                cache_path=None,
-                plan_fingerprint=plan.fingerprint.digest,
-                hit=False,
-            )
+def _caches(manifest: Manifest) -> Iterator[CacheEntry]:
+    for each in manifest.caches:
+        given: dict[str, Any] = {"run_id": manifest.run_id}
+        yield CacheEntry(**_shared(CacheEntry, each) | given)
 
 
 def _snapshots(manifest: Manifest) -> Iterator[SnapshotEntry]:

@@ -307,7 +307,9 @@ class MaintenanceEntry(LedgerEntry, frozen=True, kw_only=True):
 class CacheEntry(LedgerEntry, frozen=True, kw_only=True):
     """How the rows of a view that is not stored were kept during a run.
 
-    `cache_policy` is none, memory or delta_staging; `hit` is whether rows of before could be used.
+    `cache_policy` is none, memory or delta_staging, and `cache_path` where they lie in staging, from the
+    warehouse's folder. `hit` is whether rows of before could be used, `used` whether rows of the cache were
+    read at all.
     """
 
     sql_name: ClassVar[str] = "hw_cache"
@@ -319,6 +321,7 @@ class CacheEntry(LedgerEntry, frozen=True, kw_only=True):
     cache_path: str | None
     plan_fingerprint: str
     hit: bool
+    used: bool
 
 
 class SettingEntry(LedgerEntry, frozen=True, kw_only=True):

@@ -148,6 +148,21 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     run_id: str | None = None
 
 
+class ViewCache(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a run kept the rows of a view that is not stored.
+
+    `cache_path` is where they lie in staging, from the warehouse's folder. `hit`: they were there already,
+    and nothing was run for them; `used`: a task of the run has read them.
+    """
+
+    view_name: str
+    cache_policy: str
+    cache_path: str | None
+    plan_fingerprint: str
+    hit: bool
+    used: bool = False
+
+
 class SchemaRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A schema that a view asked for, under a key that changes with whatever could change the answer."""
 
@@ -171,7 +186,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     `rules` is the digest of what the project says about determinism and keys, None if it says nothing. `only`
     are the views that were asked for, if not all; `resumes` is the run whose pins this one has taken over.
-    `history` are the last commits of every dataset.
+    `history` are the last commits of every dataset, `caches` every view that is not stored.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -197,6 +212,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mutations: tuple[MutationRecord, ...] = ()
     violations: tuple[ViolationRecord, ...] = ()
     statistics: tuple[StatisticsDecision, ...] = ()
+    caches: tuple[ViewCache, ...] = ()
     schemas: tuple[SchemaRecord, ...] = ()
     sql: tuple[SqlRecord, ...] = ()
     only: tuple[str, ...] = ()

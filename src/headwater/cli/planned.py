@@ -60,7 +60,9 @@ def _branch(views: Mapping[str, PlannedView], view: PlannedView, depth: int, see
     indent = "  " * depth
     reads = f", reads {', '.join(view.reads)}" if view.reads else ""
     again = same_name(view.name) in seen
-    yield f"{indent}{_MARKS[view.action]} {view.name}  {view.action}: {view.reason}{' …' if again else reads}"
+    kept = f", cache {view.cache}" if view.cache != "none" else ""
+    rest = " …" if again else f"{kept}{reads}"
+    yield f"{indent}{_MARKS[view.action]} {view.name}  {view.action}: {view.reason}{rest}"
     if again:
         return
     seen.add(same_name(view.name))

@@ -13,7 +13,14 @@ from typing import Annotated
 
 import typer
 
-from headwater.artifacts import Manifest, RefreshRecord, SourceRecord, TableRecord, encode_manifest
+from headwater.artifacts import (
+    Manifest,
+    RefreshRecord,
+    SourceRecord,
+    TableRecord,
+    ViewCache,
+    encode_manifest,
+)
 from headwater.cli.options import ProjectPath
 from headwater.cli.render import PLAIN_CODES, print_lines, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
@@ -102,6 +109,10 @@ def run_lines(manifest: Manifest) -> Iterator[str]:
         yield "tables"
         for table in manifest.tables:
             yield from _table_lines(manifest, table)
+    caches = [each for each in manifest.caches if each.used]
+    if caches:
+        yield "caches"
+        yield from map(_cache_line, caches)
     if manifest.error:
         yield f"error      {manifest.error}"
 
@@ -112,6 +123,12 @@ def _source_line(source: SourceRecord) -> str:
     since = f" from {source.starting_version}" if source.starting_version is not None else ""
     pin = f"version {source.pin.version}{since}, digest {source.pin.digest[:_SHOWN_DIGITS]}"
     return f"  {source.name}  {source.kind}{where}: {pin}{files}"
+
+
+def _cache_line(cache: ViewCache) -> str:
+    done = "were there" if cache.hit else "were made"
+    where = f" in {cache.cache_path}" if cache.cache_path else ""
+    return f"  {cache.view_name}  {cache.cache_policy}: rows {done}{where}"
 
 
 def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:

@@ -8,6 +8,7 @@ pin_changes                     a window of a change feed, pinned: ChangePin
 pin_files                       files that are no Delta table: FilePin, ListedFile
 scan_files                      the files themselves as rows, by ScanOptions
 LatestVersions                  the newest version as a session may see it (cache profiles)
+find_staged                     the newest commit, if it is one task's and its files are there
 
 Values that definitions and locations write down:
 FeatureGate, CdfWindow, ReadOptions    what a table must have, and what is read of it
@@ -28,6 +29,7 @@ verify_pin, promised_rows       whether rows are as the log promises: Verificati
 row_promise                     what it promises: RowPromise; missing_files: its data files that are gone
 ScanCounter                     the same, in a job that reads everything anyway
 read_files, read_scanned        the rows of files that are no table
+frame_in                        rows of one session as a frame of another
 register_delta, register_changes, register_listing, register_table
                                 a name for any of them: TableKind, TableSpec -> Registration
 storage_error                   a failed job's error, if storage is to blame
@@ -69,6 +71,7 @@ clustering_of                            the columns it is clustered by
 
 from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
 from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
+from headwater.delta.columns import frame_in
 from headwater.delta.commit import commit_mutation
 from headwater.delta.constraints import table_constraints
 from headwater.delta.content import (
@@ -123,6 +126,7 @@ from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable
 from headwater.delta.settling import clustering_of
 from headwater.delta.snapshot import SnapshotInfo, describe_pin, pin_version, snapshot_info
+from headwater.delta.staged import find_staged
 from headwater.delta.upkeep import (
     Guard,
     Hold,
@@ -250,7 +254,9 @@ __all__ = [
     "find_commit",
     "find_content",
     "find_head",
+    "find_staged",
     "first_kept",
+    "frame_in",
     "hash_rows",
     "is_head",
     "keep_content",

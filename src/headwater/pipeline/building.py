@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
+    from headwater.policies import ViewCachePolicy
+
 _STARTS_FROM_NOTHING = "A source starts from nothing but spark; make it a view."
 
 
@@ -96,6 +98,8 @@ def _check_names(loaded: LoadedProject) -> None:
     stored = [each.name for each in loaded.definitions if _is_stored(each)]
     _check_section(loaded, "locations", loaded.config.locations, sources, "source with a path")
     _check_section(loaded, "tables", loaded.config.tables, stored, "table that a build stores")
+    passing = [each.name for each in loaded.definitions if _is_passing(each)]
+    _check_section(loaded, "cache", loaded.config.cache, passing, "view that is not stored")
 
 
 def _check_section(
@@ -121,6 +125,11 @@ def _is_stored(definition: Definition) -> bool:
     if isinstance(definition, FunctionDefinition | SqlDefinition):
         return definition.kind == "table"
     return isinstance(definition, ExtractorDefinition)
+
+
+def _is_passing(definition: Definition) -> bool:
+    """Whether it is a view that is not stored."""
+    return isinstance(definition, FunctionDefinition | SqlDefinition) and definition.kind == "view"
 
 
 def _policies(loaded: LoadedProject) -> dict[str, WritePolicy]:
@@ -151,6 +160,8 @@ class _Building:
         self._definitions = {same_name(each.name): each for each in loaded.definitions}
         self._locations = {same_name(name): each for name, each in loaded.config.locations.items()}
         self._policies = _policies(loaded)
+        said = loaded.config.cache.items()
+        self._caches: dict[str, ViewCachePolicy] = {same_name(name): each for name, each in said}
         self._oracle = oracle
         self._made: dict[str, ViewSpec | SourceSpec] = {}
         self._open: list[str] = []
@@ -229,8 +240,14 @@ class _Building:
             stored=_is_stored(definition),
             plan=plan,
             policy=self._policies[same_name(definition.name)],
+            cache=self._cache(definition),
             files=definition.files if isinstance(definition, ExtractorDefinition) else None,
         )
+
+    def _cache(self, definition: Definition) -> ViewCachePolicy:
+        """As the project's file says, and if it does not, the definition."""
+        said = self._caches.get(same_name(definition.name))
+        return said or (definition.cache if isinstance(definition, FunctionDefinition) else "none")
 
     def _frame(
         self, definition: FunctionDefinition | SqlDefinition | RowsDefinition | ExtractorDefinition

@@ -23,17 +23,18 @@ from headwater.datasets import ReadOptions, read_options_of
 from headwater.errors import InvalidSetting, NotInAView
 from headwater.names import check_name
 from headwater.origin import Origin
-from headwater.policies import WritePolicy, write_policy_of
+from headwater.policies import WritePolicy, view_cache_of, write_policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from types import CodeType
 
     from headwater.datasets import CdfWindow, FeatureGate
-    from headwater.policies import WriteKeywords
+    from headwater.policies import ViewCachePolicy, WriteKeywords
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_Given = TypeVar("_Given")
 DefinitionKind = Literal["view", "table", "source"]
 
 
@@ -46,6 +47,7 @@ class FunctionDefinition:
     origin: Origin
     function: Callable[..., Any]
     policy: WritePolicy = field(default_factory=WritePolicy)
+    cache: ViewCachePolicy = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,17 +115,29 @@ def collecting() -> Generator[list[Definition]]:
 @overload
 def view(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def view(*, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def view(function: Callable[..., Any] | None = None, /, *, name: str | None = None) -> Callable[..., Any]:
+def view(
+    *, name: str | None = None, cache: ViewCachePolicy = ...
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def view(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    cache: ViewCachePolicy = "none",
+) -> Callable[..., Any]:
     """Declares a step of the pipeline that is not stored.
 
     The function's parameters are the names it reads (`spark` is the session); it returns a DataFrame.
+
+    It is a part of every table that reads it. With `cache="memory"` a run computes its rows once and keeps
+    them until its last reader is done; with `cache="delta_staging"` they are kept in the warehouse, for later
+    runs, too. What `[cache]` of headwater.toml says goes before it.
 
     >>> @view
     ... def paid(orders):
     ...     return orders.where("status = 'paid'")
     """
-    return _declared("view", function, name)
+    return _declared("view", function, name, cache=cache)
 
 
 @overload
@@ -254,16 +268,10 @@ def _path_definition(
         file_format=kind,
         schema=schema,
         options=pairs,
-        read=_read_options(origin, {**read, "schema": schema}) if kind == "delta" else ReadOptions(),
+        read=_checked(origin, read_options_of, {**read, "schema": schema})
+        if kind == "delta"
+        else ReadOptions(),
     )
-
-
-def _read_options(origin: Origin, read: Mapping[str, Any]) -> ReadOptions:
-    try:
-        return read_options_of(read)
-    except InvalidSetting as error:
-        error.origin = origin
-        raise
 
 
 def extractor(
@@ -307,7 +315,7 @@ def _extracting(
             files=check_name(files),
             schema=schema,
             version=version,
-            policy=_write_policy(origin, write),
+            policy=_checked(origin, write_policy_of, write),
         )
     )
     return function
@@ -318,9 +326,10 @@ def _declared(
     function: Callable[..., Any] | None,
     name: str | None,
     write: Mapping[str, object] | None = None,
+    cache: object = "none",
 ) -> Callable[..., Any]:
     if function is None:
-        return partial(_named, kind, name, write)
+        return partial(_named, kind, name, write, cache)
     _, origin = _code_of(kind, function)
     _keep(
         FunctionDefinition(
@@ -328,15 +337,17 @@ def _declared(
             kind=kind,
             origin=origin,
             function=function,
-            policy=_write_policy(origin, write or {}),
+            policy=_checked(origin, write_policy_of, write or {}),
+            cache=_checked(origin, view_cache_of, cache),
         )
     )
     return function
 
 
-def _write_policy(origin: Origin, write: Mapping[str, object]) -> WritePolicy:
+def _checked(origin: Origin, read: Callable[[_Given], R], given: _Given) -> R:
+    """What somebody wrote, as a value; an error in it has its place."""
     try:
-        return write_policy_of(write)
+        return read(given)
     except InvalidSetting as error:
         error.origin = origin
         raise
@@ -353,9 +364,10 @@ def _named(
     kind: DefinitionKind,
     name: str | None,
     write: Mapping[str, object] | None,
+    cache: object,
     function: Callable[..., Any],
 ) -> Callable[..., Any]:
-    return _declared(kind, function, name, write)
+    return _declared(kind, function, name, write, cache)
 
 
 def _keep(definition: Definition) -> None:

@@ -15,7 +15,7 @@ from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectN
 from headwater.given import texts
 from headwater.names import check_name, same_name
 from headwater.origin import Origin
-from headwater.policies import SEVERITIES, Severity, WritePolicy, write_choices_of
+from headwater.policies import SEVERITIES, Severity, WritePolicy, view_cache_of, write_choices_of
 from headwater.runtime import TomlSource, check_keys
 from headwater.upkeep import UPKEEP_KEYS, UpkeepPolicy, upkeep_policy_of
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from headwater.policies import ViewCachePolicy
+
 PROJECT_FILE = "headwater.toml"
 EVERY_TABLE = "*"
-_SECTIONS = ("project", "profiles", "locations", "tables", "maintenance", "determinism", "keys")
+_SECTIONS = ("project", "profiles", "locations", "tables", "maintenance", "determinism", "keys", "cache")
 _KEYS = ("name", "definitions", "profile")
 _LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
 _TABLE_KEYS = tuple(each.name for each in fields(WritePolicy))
@@ -49,6 +51,7 @@ class ProjectConfig:
     `maintenance` is what is said of a table's upkeep, by its name; "*" stands for every other one.
     `determinism` is what is done about rules that a view breaks, by its name; "*" stands for every view.
     `keys` are the columns of a dataset that are unique together, by its name.
+    `cache` is how a run keeps the rows of a view that is not stored, by its name.
     A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
     folder that its sources are taken from.
     """
@@ -68,6 +71,7 @@ class ProjectConfig:
     keys: Mapping[str, tuple[tuple[str, ...], ...]] = field(
         default_factory=dict[str, "tuple[tuple[str, ...], ...]"]
     )
+    cache: Mapping[str, ViewCachePolicy] = field(default_factory=dict[str, "ViewCachePolicy"])
     declare: Callable[[], None] | None = None
 
     def upkeep_of(self, name: str) -> UpkeepPolicy:
@@ -167,6 +171,7 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         maintenance=_maintenance(source, content),
         determinism=_determinism(source, content),
         keys=_declared_keys(source, content),
+        cache=_cache(source, content),
     )
 
 
@@ -261,6 +266,17 @@ def _declared_keys(
             found[same_name(name)] = tuple(texts(name, each) for each in several)
         except InvalidSetting as error:
             raise replace(error, origin=source.origin_of(name, "keys")) from None
+    return found
+
+
+def _cache(source: TomlSource, content: Mapping[str, object]) -> dict[str, ViewCachePolicy]:
+    """`paid = "memory"`, by the name of a view."""
+    found: dict[str, ViewCachePolicy] = {}
+    for name, value in _table("cache", content.get("cache", {})).items():
+        try:
+            found[name] = view_cache_of(value, name)
+        except InvalidSetting as error:
+            raise replace(error, origin=source.origin_of(name, "cache")) from None
     return found
 
 

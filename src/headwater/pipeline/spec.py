@@ -15,6 +15,7 @@ from headwater.policies import WritePolicy
 if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.pipeline.canonical import PlanBytes
+    from headwater.policies import ViewCachePolicy
 
 SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 
@@ -23,6 +24,7 @@ SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 class ViewSpec:
     """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written.
 
+    `cache` is how a run keeps the rows of a view that is not stored; results do not depend on it.
     `files` is the source of files of which it has a row for each, if it is an extractor.
     """
 
@@ -32,6 +34,7 @@ class ViewSpec:
     stored: bool
     plan: PlanBytes
     policy: WritePolicy = field(default_factory=WritePolicy)
+    cache: ViewCachePolicy = "none"
     files: str | None = None
 
     @property

@@ -180,6 +180,8 @@ def _plan_view(
         except ENGINE_EXCEPTIONS as error:
             raise plan_error(error, view.name, view.origin) from error
     else:
+        if view.cache == "delta_staging":
+            check_storable(frame.schema, view.name, view.origin)
         with engine_errors(view.origin):
             frame.createOrReplaceTempView(view.name)
     return frame.schema, bundle

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from headwater.artifacts import RunMark, commit_manifest, commit_plans
 from headwater.delta import describe_pin
 from headwater.names import SnapshotKey
 from headwater.pipeline import SourceSpec
+from headwater.run.caching import ViewCaches, sweep_staging
 from headwater.run.drift import check_drift
 from headwater.run.facts import Facts, capabilities_shown, last_commits
 from headwater.run.healing import STOPPED, record_stopped
@@ -23,6 +25,7 @@ from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.recording import manifest_of, planned_sources
 from headwater.run.sessions import LazySession
+from headwater.run.staging import Staging
 from headwater.run.steps import (
     Run,
     RunRequest,
@@ -36,6 +39,7 @@ from headwater.run.steps import (
     unchanged_since,
 )
 from headwater.run.tasks import TaskContext
+from headwater.run.watching import RowChecks
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
@@ -87,6 +91,7 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
             _commit_plans(run, pipeline, compiled.bundles)
             made = _make(run, pipeline, compiled, bundling, only)
             manifest = _record(run, pipeline, compiled, made)
+            sweep_staging(request.warehouse, pipeline, made.bundles)
             failed = append_runs(engine.get(), request.warehouse, (*stopped, manifest))
             mark.is_kept = failed is not None
         errors = made.errors or ({LEDGER: failed} if failed else {})
@@ -117,8 +122,11 @@ def _warnings(compiled: Compiled) -> tuple[str, ...]:
 def _make(
     run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling, only: frozenset[str] | None
 ) -> Made:
+    caches = _caches(run, pipeline, compiled, only)
     context = TaskContext(
         session=run.engine.get(),
+        checks=caches.checks,
+        caches=caches,
         pipeline=pipeline.name,
         run_id=run.run_id,
         new_token=run.clock.new_token,
@@ -145,7 +153,23 @@ def _make(
         clock=run.clock,
         listen=run.listen,
     )
-    return make_tables(request)
+    with closing(caches):
+        return make_tables(request)
+
+
+def _caches(run: Run, pipeline: Pipeline, compiled: Compiled, only: frozenset[str] | None) -> ViewCaches:
+    stored = frozenset(view.name for view in pipeline.views if view.stored)
+    return ViewCaches(
+        session=run.engine.get(),
+        pipeline=pipeline.name,
+        run_id=run.run_id,
+        new_token=run.clock.new_token,
+        checks=RowChecks(),
+        staging=Staging(run.request.warehouse),
+        policies={view.name: view.cache for view in pipeline.views if not view.stored},
+        needs={name: compiled.needs(name) for name in compiled.order},
+        tables=stored if only is None else stored & only,
+    )
 
 
 def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:

@@ -6,6 +6,7 @@ all.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -78,7 +79,8 @@ class Made:
     """The tables so far, in the order in which they were made, how names were read, and what went wrong.
 
     `bundles` are the views that were reached, with their inputs as they were read, `derived` what was run
-    instead of some; `errors` are by name.
+    instead of some; `errors` are by name. `caches` are the cached views whose rows were read, and whether
+    they were there before.
     """
 
     bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
@@ -90,6 +92,7 @@ class Made:
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
+    caches: dict[str, bool] = field(default_factory=dict[str, bool])
     derived: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
 
 
@@ -112,6 +115,7 @@ def make_tables(request: MakingRequest) -> Made:
     made.registrations = dict(request.context.registrations)
     made.receipts = list(request.context.receipts)
     made.operators = dict(request.context.operators)
+    made.caches = dict(request.context.caches.used) if request.context.caches else {}
     made.derived = dict(request.context.derived)
     for name, scans in request.context.scans.items():
         units = scan_units(request.compiled.bundles, name, scans)
@@ -130,8 +134,9 @@ def _is_light(request: MakingRequest, name: str) -> bool:
 
 
 def _make(request: MakingRequest, made: Made, name: str) -> None:
-    spec = request.pipeline.spec(name)
-    with engine_errors(spec.origin if spec else None), request.context.session.active():
+    spec, caches = request.pipeline.spec(name), request.context.caches
+    reading = caches.reading(name) if caches else nullcontext()
+    with reading, engine_errors(spec.origin if spec else None), request.context.session.active():
         if isinstance(spec, SourceSpec):
             _make_source(request, spec)
         elif isinstance(spec, ViewSpec):
@@ -168,6 +173,8 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         request.bundling.planned(bundle)
         # Planned over empty stand-ins; now that what it reads is there, it is planned again.
         scheduled.rows(request.context.session).createOrReplaceTempView(view.name)
+        if request.context.caches is not None:
+            request.context.caches.planned(scheduled, bundle)
         return
     total = len(request.table_uris)
     request.listen(Progress(message=view.name, done=len(made.tables), total=total))

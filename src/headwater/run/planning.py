@@ -88,6 +88,7 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             all; 0 where nothing would run.
         scans: The same, table by table.
         findings: What may not repeat.
+        cache: How a run keeps the rows of a view that is not stored: `none`, `memory` or `delta_staging`.
     """
 
     name: str
@@ -108,6 +109,7 @@ class PlannedView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     scans: tuple[ScanUnit, ...] = ()
     findings: tuple[PlanFinding, ...] = ()
     key: str = ""
+    cache: str = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +196,7 @@ def recorded_plans(run: Run) -> dict[str, PlanBundle]:
 def _unchanged(config: ProjectConfig, pipeline: Pipeline, recorded: Mapping[str, PlanBundle]) -> ProjectPlan:
     """The last run's plans, in the order in which they would be made; views may have moved since."""
     stored = {view.name: view.stored for view in pipeline.views}
+    caches = {view.name: view.cache for view in pipeline.views}
     bundles = {
         view.name: replace(recorded[view.name], file=file_of(view, config), line=view.origin.line)
         for view in pipeline.views
@@ -203,7 +206,11 @@ def _unchanged(config: ProjectConfig, pipeline: Pipeline, recorded: Mapping[str,
     order = [name for name in order_of(everything, {}) if name in stored]
     return ProjectPlan(
         views=tuple(
-            _planned(bundles[name], "skipped" if stored[name] else "inlined", _UP_TO_DATE) for name in order
+            replace(
+                _planned(bundles[name], "skipped" if stored[name] else "inlined", _UP_TO_DATE),
+                cache=caches[name],
+            )
+            for name in order
         ),
         bundles={name: bundles[name] for name in order},
     )
@@ -268,7 +275,8 @@ class Planning:
                 rehydrate_view(self.session, spec).createOrReplaceTempView(name)
                 self.bundling.planned(bundle)
                 self._bundles[name] = bundle
-                views.append(_planned(bundle, "inlined", "not stored", self._changes(bundle)))
+                planned = _planned(bundle, "inlined", "not stored", self._changes(bundle))
+                views.append(replace(planned, cache=spec.cache))
         return ProjectPlan(views=tuple(views), bundles=self._bundles)
 
     @property

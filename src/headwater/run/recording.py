@@ -23,6 +23,7 @@ from headwater.artifacts import (
 from headwater.errors import ConstraintViolated
 from headwater.functions import tags_of
 from headwater.run.bundling import file_of
+from headwater.run.caching import cache_records
 from headwater.runtime import redacted
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def manifest_of(  # noqa: PLR0913  a manifest is everything a run knows
         ),
         violations=_violations(made.errors),
         statistics=compiled.statistics,
+        caches=cache_records(pipeline, {**compiled.bundles, **made.bundles}, made.caches),
         schemas=schemas.schema_records,
         sql=schemas.sql_records,
         only=only,

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from headwater.origin import Origin
     from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.policies import WritePolicy
+    from headwater.run.caching import ViewCaches
     from headwater.run.refreshing import Refresh
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
@@ -69,7 +70,7 @@ class TaskContext:
     `retain` tells how many hours each table keeps its past, if it says; `approximate` which columns have
     no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
     `inputs` are what each table is made of, with versions, for the notes of commits; `derived` the plans that
-    were run instead of a view's own.
+    were run instead of a view's own; `caches` keep rows of views that are not stored.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
     """
 
@@ -83,6 +84,7 @@ class TaskContext:
     checks: RowChecks = field(default_factory=RowChecks)
     registrations: dict[str, Registration] = field(default_factory=dict[str, "Registration"])
     receipts: list[Receipt] = field(default_factory=list["Receipt"])
+    caches: ViewCaches | None = None
     slow_seconds: float = math.inf
     monotonic: Callable[[], float] = lambda: 0.0
     inputs: dict[str, dict[str, int | None]] = field(default_factory=dict[str, "dict[str, int | None]"])
@@ -137,6 +139,8 @@ def run_task(  # noqa: PLR0913  a task is all of this
     own = context.session.copy()
     try:
         with own.active(), watching_operators(context, own, view.name):
+            if context.caches is not None:
+                between = context.caches.open_in(own, view.name, between)
             watched = WatchedView(own, view, between, context.checks, reached)
             context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
