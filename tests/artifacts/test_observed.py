@@ -99,7 +99,7 @@ def seen_again(manifest: Manifest, data: st.DataObject) -> Manifest:
 
     def table(record: TableRecord) -> TableRecord:
         failed = ("reason",) if record.action == "failed" else ()
-        return other(record, "version", "pin", "started_at", "seconds", *failed)
+        return other(record, "version", "pin", "started_at", "seconds", "refresh", *failed)
 
     def source(record: SourceRecord) -> SourceRecord:
         files = tuple(other(each, "changed_ns") for each in record.files)
@@ -240,7 +240,7 @@ def test_the_observed_part_has_the_shape_of_the_rest() -> None:
     observed = {"timestamp": "now", "table_uri": None}
     own = {**observed, "version": 3, "digest": "c0ffee"}
     identity = {"table_properties": {"delta.rowTracking.materializedRowIdColumnName": "_row-id-col-6f"}}
-    unseen = {"version": None, "pin": None, "started_at": None, "seconds": None}
+    unseen = {"version": None, "pin": None, "started_at": None, "seconds": None, "refresh": None}
     assert json.loads(encode_manifest(FULL))[OBSERVED] == {
         "run_id": FULL.run_id,
         "started_at": "then",
@@ -254,7 +254,7 @@ def test_the_observed_part_has_the_shape_of_the_rest() -> None:
         ],
         "sources": [{}, {"files": [{"changed_ns": 17}]}, {"pin": pin, "rows": pin}],
         "tables": [
-            {"version": 3, "pin": pin, "started_at": None, "seconds": 0.5},
+            {"version": 3, "pin": pin, "started_at": None, "seconds": 0.5, "refresh": None},
             {**unseen, "reason": "HW-X /some/place/odd cannot be written"},
         ],
         "registrations": [

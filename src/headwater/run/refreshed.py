@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from headwater.artifacts import TableRecord
-    from headwater.delta import LogHead, Receipt
+    from headwater.delta import LogHead
     from headwater.plan import PlanBundle
     from headwater.run.deriving import AffectedKeys
     from headwater.run.refreshing import Refresh
@@ -101,10 +101,10 @@ class RefreshTask:
             return left_alone(self.context, self.view, rows_commit(head), head, key, _LEFT, told)
         if decided.is_large and (part := self._part(own, keys, head)) > MOST:
             return full("most-changed", f"{part:.0%} of its rows have one of the affected keys")
-        rows = derived_rows(own, decided, keys, self.view, self.between)
-        self.context.derived[self.view.name] = derived_bundle(self.bundle, rows, decided, keys.windows)
+        new = derived_rows(own, decided, keys, self.view, self.between)
+        self.context.derived[self.view.name] = derived_bundle(self.bundle, new, decided, keys.windows)
         pins = self.context.checks.pins_of(self.reached)
-        self.context.scans[self.view.name] = scans_of(own, rows, pins)
+        self.context.scans[self.view.name] = scans_of(own, new, pins)
         approximate = self.context.approximate.get(self.view.name, ())
         mutation = ReplaceKeys(
             uri=head.uri,
@@ -114,17 +114,10 @@ class RefreshTask:
             policy=policy_of(self.context, self.view),
             keys=decided.key,
         )
-        marked = marked_approximate(self.context.session, rows, approximate)
+        marked = marked_approximate(self.context.session, new, approximate)
         receipt = commit_rows(self.context, mutation, marked, self.view.origin, affected=keys.rows)
-        return record_of(
-            receipt.pin,
-            key,
-            action="incremental",
-            reason="",
-            rows=_rows(receipt),
-            content=receipt.content,
-            refresh=told,
-        )
+        rows = receipt.content.rows if receipt.content else None
+        return record_of(receipt, key, action="incremental", reason="", rows=rows, refresh=told)
 
     def _part(self, own: RunSession, keys: AffectedKeys, head: LogHead) -> float:
         """How much of the table has one of the keys."""
@@ -136,7 +129,3 @@ class RefreshTask:
             return 0.0
         with engine_errors(self.view.origin):
             return restrict_rows(own, rows, keys.rows).count() / total
-
-
-def _rows(receipt: Receipt) -> int | None:
-    return receipt.content.rows if receipt.content else None

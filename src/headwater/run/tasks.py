@@ -139,23 +139,27 @@ def run_task(  # noqa: PLR0913  a task is all of this
     own = context.session.copy()
     try:
         with own.active(), watching_operators(context, own, view.name):
-            if context.caches is not None:
-                between = context.caches.open_in(own, view.name, between)
-            watched = WatchedView(own, view, between, context.checks, reached)
-            context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
+            watched = _watched(context, own, view, between, reached)
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
         own.release()
     told = RefreshRecord(mode="full", code=done.code, detail=done.detail)
-    return record_of(
-        receipt.pin,
-        key,
-        action="built",
-        reason=reason,
-        rows=receipt.rows,
-        content=receipt.content,
-        refresh=told,
-    )
+    return record_of(receipt, key, action="built", reason=reason, rows=receipt.rows, refresh=told)
+
+
+def _watched(
+    context: TaskContext,
+    own: RunSession,
+    view: ScheduledView,
+    between: Sequence[ScheduledView],
+    reached: Collection[str] | None,
+) -> WatchedView:
+    """A view's rows in a session of the task's own, over what is kept of views between."""
+    if context.caches is not None:
+        between = context.caches.open_in(own, view.name, between)
+    watched = WatchedView(own, view, between, context.checks, reached)
+    context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
+    return watched
 
 
 @contextmanager
@@ -218,7 +222,7 @@ def left_alone(
     content = find_content(pin)
     rows = content.rows if content else rows_written(made.metrics)
     _register(context, newest.pin(view.name), rows)
-    return record_of(pin, key, action="skipped", reason=reason, rows=rows, content=content, refresh=refresh)
+    return _record(pin, key, "skipped", reason, rows, content, refresh)
 
 
 def _confirm(context: TaskContext, view: ScheduledView, reached: Collection[str] | None) -> None:
@@ -344,16 +348,21 @@ def rows_written(counts: tuple[tuple[str, str], ...]) -> int | None:
 
 
 def record_of(
+    made: Receipt, key: str, *, action: Action, reason: str, rows: int | None, refresh: RefreshRecord
+) -> TableRecord:
+    """What a task that has written leaves behind."""
+    return _record(made.pin, key, action, reason, rows, made.content, refresh)
+
+
+def _record(
     pin: TablePin,
     key: str,
-    *,
     action: Action,
     reason: str,
     rows: int | None,
     content: ContentDigest | None,
-    refresh: RefreshRecord | None = None,
+    refresh: RefreshRecord | None,
 ) -> TableRecord:
-    """What a task leaves behind."""
     return TableRecord(
         name=pin.name,
         action=action,
