@@ -75,7 +75,7 @@ def build(folder: Path) -> RunOutcome:
 
 
 def actions(outcome: RunOutcome) -> dict[str, str]:
-    return {table.name: table.reason if table.action == "built" else "skipped" for table in outcome.tables}
+    return {table.name: table.reason if table.action != "skipped" else "skipped" for table in outcome.tables}
 
 
 def test_each_file_is_a_row_whatever_becomes_of_it(built: Path, runtime: SessionRuntime) -> None:
@@ -108,6 +108,59 @@ def test_it_runs_again_for_another_file_content_or_function_and_for_nothing_else
     assert actions(build(folder))["counts"] == "its definition changed"
     view.write_text(view.read_text().replace('files="texts",', 'files="texts", version="2",'))
     assert actions(build(folder))["counts"] == "its definition changed"
+
+
+def test_only_files_whose_content_is_another_are_read_again(
+    project_folder: MakeProject, runtime: SessionRuntime
+) -> None:
+    """A file that changed, came, went or was merely touched; and a table over the rows, by their files."""
+    views = """import headwater
+from pathlib import Path
+
+headwater.source("texts", path="data", format="files")
+
+@headwater.extractor(files="texts", schema="words ARRAY<STRING>")
+def found(path, content):
+    with open(LOG, "a") as log:
+        log.write(path + "\\n")
+    return {"words": content.decode().split()}
+
+@headwater.table(refresh_by="path")
+def words(found):
+    return found.selectExpr("path", "explode(words) AS word")
+"""
+    folder = project_folder(v_py="")
+    log = folder.parent / "log.txt"
+    (folder / "views" / "v.py").write_text(views.replace("LOG", repr(str(log))))
+    (folder / "data").mkdir()
+    for name in "abc":
+        (folder / "data" / f"{name}.txt").write_text(f"{name} x")
+    build(folder)
+    assert sorted(log.read_text().split()) == ["a.txt", "b.txt", "c.txt"]
+    log.write_text("")
+    (folder / "data" / "a.txt").write_text("other x")
+    (folder / "data" / "b.txt").touch()
+    (folder / "data" / "c.txt").unlink()
+    (folder / "data" / "d.txt").write_text("d x")
+    planned = {each.name: each for each in headwater.open(folder, settings=SETTINGS).plan().views}
+    assert (planned["found"].mode, planned["found"].mode_code) == ("incremental", "proven")
+    assert planned["found"].mode_reason.endswith("3 files of texts changed.")
+    assert planned["words"].mode == "incremental"
+    outcome = build(folder)
+    assert {each.name: each.action for each in outcome.tables} == {
+        "found": "incremental",
+        "words": "incremental",
+    }
+    assert sorted(log.read_text().split()) == ["a.txt", "d.txt"]
+    with headwater.open(folder, settings=SETTINGS).query("SELECT path, word FROM words") as result:
+        rows = [tuple(each.values()) for each in result.read_all().to_pylist()]
+    assert sorted(rows) == [
+        *[("a.txt", "other"), ("a.txt", "x"), ("b.txt", "b"), ("b.txt", "x"), ("d.txt", "d"), ("d.txt", "x")]
+    ]
+    digests = {each.name: each.digest for each in outcome.tables}
+    anew = headwater.open(folder, settings=SETTINGS).build(full=True)
+    assert {each.name: each.digest for each in anew.tables} == digests
+    assert runtime.profile.master == "local[2]"
 
 
 def test_the_record_lists_files_and_why_some_were_left_out(built: Path) -> None:

@@ -24,11 +24,6 @@ _EFFORTS: Mapping[str, int] = MappingProxyType(
         "Join": 1,
         "Sort": 1,
         "Window": 1,
-        "FlatMapGroupsInPandas": 3,
-        "FlatMapGroupsInArrow": 3,
-        "FlatMapCoGroupsInPandas": 3,
-        "MapInArrow": 3,
-        "MapInPandas": 3,
         "PythonUDF": 3,
     }
 )
