@@ -3,7 +3,7 @@
 Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form, whose one part
                             `observed` has what depends on the moment or the machine
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
-OperatorsRecord, CapabilityRecord, HistoryRecord    more of them
+OperatorsRecord, CapabilityRecord, HistoryRecord, RoundRecord    more of them
 Action, Status              words of the contract
 encode_manifest             its one JSON form; manifest_document: the same, as built-in values
 commit_manifest             written whole or not at all
@@ -50,6 +50,7 @@ from headwater.artifacts.manifest import (
     Manifest,
     OperatorsRecord,
     PinRecord,
+    RoundRecord,
     SchemaRecord,
     SourceRecord,
     SqlRecord,
@@ -136,6 +137,7 @@ __all__ = [
     "ReadRecord",
     "RegistrationRecord",
     "RetryRecord",
+    "RoundRecord",
     "RunMark",
     "ScanRecord",
     "SchemaRecord",

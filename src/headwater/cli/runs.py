@@ -125,6 +125,10 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
     version = None if table.version is None else f"version {table.version}"
     facts = [each for each in (version, rows, table.digest, _seconds(table.seconds)) if each]
     yield from [f"{_INDENT}{', '.join(facts)}"] if facts else []
+    for each in table.rounds:
+        new = _counted(each.new_rows, "new row")
+        given = {"none": "", "new": ", given the new rows", "all": ", given all rows so far"}[each.given]
+        yield f"{_INDENT}round {each.number}: {new}, {each.rows:,} in all, {_seconds(each.seconds)}{given}"
     name = same_name(table.name)
     for each in manifest.mutations:
         if same_name(each.table) == name and each.attempts:

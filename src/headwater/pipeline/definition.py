@@ -6,6 +6,7 @@
     headwater.source("name", path=...)   files or a Delta table that is there already
     headwater.source("name", rows=...)   rows in memory
     @headwater.extractor(files=...)      a table with one row for each file of a source
+    @headwater.fixpoint(schema=...)      a table that is made of itself; see `fixpoints`
 
 A decorator gives the function back unchanged, so that a test can call it. Not here: building a plan.
 """
@@ -20,7 +21,7 @@ from inspect import currentframe
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack, cast, overload
 
 from headwater.datasets import ReadOptions, read_options_of
-from headwater.errors import InvalidSetting, NotInAView
+from headwater.errors import InvalidDdl, InvalidSetting, NotInAView
 from headwater.names import check_name
 from headwater.origin import Origin
 from headwater.policies import WritePolicy, write_policy_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from headwater.datasets import CdfWindow, FeatureGate
+    from headwater.pipeline.spec import Fixpoint
     from headwater.policies import WriteKeywords
 
 P = ParamSpec("P")
@@ -39,13 +41,14 @@ DefinitionKind = Literal["view", "table", "source"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionDefinition:
-    """A Python function that describes rows."""
+    """A Python function that describes rows; if they are a `fixpoint`, of themselves."""
 
     name: str
     kind: DefinitionKind
     origin: Origin
     function: Callable[..., Any]
     policy: WritePolicy = field(default_factory=WritePolicy)
+    fixpoint: Fixpoint | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +126,7 @@ def view(function: Callable[..., Any] | None = None, /, *, name: str | None = No
     ... def paid(orders):
     ...     return orders.where("status = 'paid'")
     """
-    return _declared("view", function, name)
+    return declared("view", function, name)
 
 
 @overload
@@ -147,7 +150,7 @@ def table(
     ... def payments(paid):
     ...     return paid.select("customer_id", "country", "amount")
     """
-    return _declared("table", function, name, write)
+    return declared("table", function, name, write)
 
 
 @overload
@@ -203,7 +206,7 @@ def source(
     >>> source("orders", path="lake/orders", version=7, defaults={"country": "'unknown'"})
     """
     if callable(target):
-        return _declared("source", target, None)
+        return declared("source", target, None)
     frame = currentframe()
     caller = frame.f_back if frame else None
     origin = Origin(caller.f_code.co_filename, caller.f_lineno) if caller else Origin("?")
@@ -259,11 +262,8 @@ def _path_definition(
 
 
 def _read_options(origin: Origin, read: Mapping[str, Any]) -> ReadOptions:
-    try:
+    with _at(origin):
         return read_options_of(read)
-    except InvalidSetting as error:
-        error.origin = origin
-        raise
 
 
 def extractor(
@@ -299,45 +299,52 @@ def _extracting(
     function: Callable[P, R],
 ) -> Callable[P, R]:
     code, origin = _code_of("extractor", function)
-    _keep(
-        ExtractorDefinition(
-            name=check_name(name or code.co_name),
-            origin=origin,
-            function=cast("Callable[[str, bytes], Mapping[str, object]]", function),
-            files=check_name(files),
-            schema=schema,
-            version=version,
-            policy=_write_policy(origin, write),
+    with _at(origin):
+        _keep(
+            ExtractorDefinition(
+                name=check_name(name or code.co_name),
+                origin=origin,
+                function=cast("Callable[[str, bytes], Mapping[str, object]]", function),
+                files=check_name(files),
+                schema=schema,
+                version=version,
+                policy=write_policy_of(write),
+            )
         )
-    )
     return function
 
 
-def _declared(
+def declared(
     kind: DefinitionKind,
     function: Callable[..., Any] | None,
     name: str | None,
     write: Mapping[str, object] | None = None,
+    fixpoint: Callable[[], Fixpoint] | None = None,
 ) -> Callable[..., Any]:
+    """The function, which is a definition from now on; without one, the decorator for it."""
     if function is None:
         return partial(_named, kind, name, write)
     _, origin = _code_of(kind, function)
-    _keep(
-        FunctionDefinition(
-            name=check_name(name or function.__name__),
-            kind=kind,
-            origin=origin,
-            function=function,
-            policy=_write_policy(origin, write or {}),
+    with _at(origin):
+        _keep(
+            FunctionDefinition(
+                name=check_name(name or function.__name__),
+                kind=kind,
+                origin=origin,
+                function=function,
+                policy=write_policy_of(write or {}),
+                fixpoint=fixpoint() if fixpoint else None,
+            )
         )
-    )
     return function
 
 
-def _write_policy(origin: Origin, write: Mapping[str, object]) -> WritePolicy:
+@contextmanager
+def _at(origin: Origin) -> Generator[None]:
+    """Says where a definition stands whose settings are wrong."""
     try:
-        return write_policy_of(write)
-    except InvalidSetting as error:
+        yield
+    except (InvalidSetting, InvalidDdl) as error:
         error.origin = origin
         raise
 
@@ -355,7 +362,7 @@ def _named(
     write: Mapping[str, object] | None,
     function: Callable[..., Any],
 ) -> Callable[..., Any]:
-    return _declared(kind, function, name, write)
+    return declared(kind, function, name, write)
 
 
 def _keep(definition: Definition) -> None:

@@ -6,7 +6,8 @@ parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
 planned_trees                         the optimised and the physical one
 run_metrics, OperatorMetrics          what each operator counted while it ran; QueryLog for what others run
 canonical_text, type_text             a tree as text that is equal everywhere
-PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput
+PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput,
+                                      PlannedFixpoint
 ScanUnit, scan_unit_key               what is read of one table
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
 PlanFinding                           the same, as a bundle has it
@@ -18,7 +19,9 @@ lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
-prove, KeyProof, NoProof, REASONS     whether a view can be made anew key by key, or why not
+prove, KeyProof, NoProof, REASONS     whether a view can be made anew key by key, or why not;
+                                      prove_fixpoint if it is made of itself
+find_nonlinear, NotLinear             why a step of a fixpoint needs all rows so far, not the new ones alone
 order_of                              views in the order in which they can be made
 task_graph, TaskGraph                 planned views, scans, columns: what depends on what
 lineage_dot, top_column               columns for Graphviz; the column that a path begins with
@@ -31,6 +34,7 @@ from headwater.plan.bundle import (
     PlanBundle,
     PlanFinding,
     PlannedColumn,
+    PlannedFixpoint,
     PlannedFunction,
     PlannedInput,
     PlanText,
@@ -51,8 +55,9 @@ from headwater.plan.catalyst import (
 from headwater.plan.determinism import Determinism, Finding, Unsteady, check_determinism, determinism_of
 from headwater.plan.diff import PlanChange, changes_between
 from headwater.plan.fingerprint import Fingerprint
-from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove
+from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove, prove_fixpoint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
+from headwater.plan.linearity import NotLinear, find_nonlinear
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
 from headwater.plan.rules import CHANCES, RULES
@@ -72,6 +77,7 @@ __all__ = [
     "InspectedQuery",
     "KeyProof",
     "NoProof",
+    "NotLinear",
     "OperatorMetrics",
     "PlanBundle",
     "PlanChange",
@@ -79,6 +85,7 @@ __all__ = [
     "PlanText",
     "PlanTree",
     "PlannedColumn",
+    "PlannedFixpoint",
     "PlannedFunction",
     "PlannedInput",
     "QueryLog",
@@ -96,6 +103,7 @@ __all__ = [
     "check_determinism",
     "determinism_of",
     "empty_relation",
+    "find_nonlinear",
     "functions_in_parsed",
     "inspect_query",
     "lineage_dot",
@@ -108,6 +116,7 @@ __all__ = [
     "plan_error",
     "planned_trees",
     "prove",
+    "prove_fixpoint",
     "rehydrate",
     "run_metrics",
     "scan_unit_key",

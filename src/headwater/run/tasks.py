@@ -7,9 +7,11 @@ even if the run that made it was killed before it could record anything. Not her
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as msgspec_replace
 
 from headwater.artifacts import PinRecord, TableRecord
 from headwater.delta import (
@@ -39,13 +41,16 @@ from headwater.errors import (
 )
 from headwater.pipeline import FileChanged
 from headwater.plan import QueryLog
+from headwater.run.fixpoint import fixpoint_rows
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
+    from headwater.artifacts import RoundRecord
     from headwater.delta import ContentDigest, Receipt, Registration, TableScan
     from headwater.names import TablePin
     from headwater.origin import Origin
@@ -65,6 +70,7 @@ class TaskContext:
     no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
     `inputs` are what each table is made of, with versions, for the notes of commits.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
+    The `rounds` of fixpoints are kept as they come, by name, and told; their rows are in `rounds_place`.
     """
 
     session: RunSession
@@ -84,6 +90,9 @@ class TaskContext:
     operators: dict[str, tuple[OperatorMetrics, ...]] = field(
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
+    rounds_place: Path | None = None
+    rounds: dict[str, tuple[RoundRecord, ...]] = field(default_factory=dict[str, "tuple[RoundRecord, ...]"])
+    tell: Callable[[str], None] = lambda _words: None
 
 
 def run_task(  # noqa: PLR0913  a task is all of this
@@ -124,15 +133,34 @@ def run_task(  # noqa: PLR0913  a task is all of this
         reason = "no run on record made its table"
     own = context.session.copy()
     try:
-        with own.active(), _watching_operators(context, own, view.name):
+        with own.active(), _watching_operators(context, own, view.name), ExitStack() as leaving:
             watched = WatchedView(own, view, between, context.checks, reached)
             context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
+            if view.fixpoint is not None:
+                watched.rows = leaving.enter_context(_all_rounds(context, own, view))
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
         own.release()
-    return _record(
+    made = _record(
         receipt.pin, key, action="built", reason=reason, rows=receipt.rows, content=receipt.content
     )
+    return msgspec_replace(made, rounds=context.rounds.get(view.name, ()))
+
+
+@contextmanager
+def _all_rounds(context: TaskContext, session: RunSession, view: ScheduledView) -> Generator[DataFrame]:
+    """The rows of a fixpoint; its rounds are kept and told as they come."""
+
+    def hear(each: RoundRecord) -> None:
+        context.rounds[view.name] = (*context.rounds.get(view.name, ()), each)
+        context.tell(f"{view.name} round {each.number}: {each.new_rows:,} new rows, {each.rows:,} in all")
+
+    if context.rounds_place is None:
+        message = "there is no place for the rounds of a fixpoint"
+        raise ValueError(message)
+    place = context.rounds_place / view.name
+    with fixpoint_rows(session, view, place, monotonic=context.monotonic, tell=hear) as rows:
+        yield rows
 
 
 @contextmanager
