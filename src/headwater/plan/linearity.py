@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from headwater.names import same_name
 from headwater.plan.equalities import common_tables
 from headwater.plan.keys import plain_columns
-from headwater.plan.tree import Node, PlanTree, Struct, deep_trees, expressions_in, inner_nodes, plans_in
+from headwater.plan.tree import (
+    Node,
+    PlanTree,
+    Struct,
+    deep_trees,
+    expressions_in,
+    inner_nodes,
+    nodes_below,
+    plans_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,6 +88,9 @@ class _Linearity:
         for each in expressions_in(node):
             if self.reads(each):
                 _stop(node, f"a subquery in {_kind(node)} reads the rows so far")
+            for inner in nodes_below(each):
+                if inner.kind == "Generate":  # a function of rows that is called for each row
+                    _check_generator(inner)
         _RULES.get(node.kind, _unknown)(self, node)
 
     def reads(self, node: Node) -> bool:
@@ -143,12 +155,16 @@ def _deduplicate(walk: _Linearity, node: Node) -> None:
 
 
 def _generate(walk: _Linearity, node: Node) -> None:
+    _check_generator(node)
+    _row_by_row(walk, node)
+
+
+def _check_generator(node: Node) -> None:
     generator = node.plan("generator")
     while generator.kind == "GeneratorOuter":
         generator = generator.plan("child")
     if generator.kind not in _GENERATORS:
         _stop(node, f"{_kind(generator)} may keep rows in mind")
-    _row_by_row(walk, node)
 
 
 def _join(walk: _Linearity, node: Node) -> None:

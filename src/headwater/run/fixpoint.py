@@ -1,6 +1,7 @@
 """The rounds of a fixpoint: a step applied to what it has found, until nothing new appears.
 
     fixpoint_rows    the rows in the end, over whatever is registered in a session
+    Rounds           what each round is given, and what it finds
     sweep_rounds     what a run that was stopped has left of its rounds
 
     S0 = {}    S(i+1) = S(i) UNION step(S(i)), each row once, nulls equal    until S(i+1) = S(i)
@@ -73,7 +74,7 @@ def fixpoint_rows(
     except OSError as error:
         raise WarehouseNotWritable(path=str(place), detail=error.strerror or str(error)) from error
     try:
-        rounds = _Rounds(session, view, view.fixpoint, place)
+        rounds = Rounds(session, view, view.fixpoint, place)
         with _read_errors(view):
             _run(rounds, monotonic, tell)
             rows = rounds.all()
@@ -95,7 +96,7 @@ def rounds_of(staging: Path, run_id: str) -> Path:
     return staging / f"rounds-{run_id}"
 
 
-def _run(rounds: _Rounds, monotonic: Callable[[], float], tell: Callable[[RoundRecord], None]) -> None:
+def _run(rounds: Rounds, monotonic: Callable[[], float], tell: Callable[[RoundRecord], None]) -> None:
     new, total, most = 0, 0, rounds.fixpoint.max_rounds
     for number in range(1, most + 1):
         start = monotonic()
@@ -110,7 +111,7 @@ def _run(rounds: _Rounds, monotonic: Callable[[], float], tell: Callable[[RoundR
 
 
 @dataclass(frozen=True, slots=True)
-class _Rounds:
+class Rounds:
     """The rounds of one fixpoint, by number from 1, each with a folder for the rows that it found."""
 
     session: RunSession
@@ -130,12 +131,15 @@ class _Rounds:
         return "new" if is_linear else "all"
 
     def find_new(self, number: int) -> int:
-        """Writes the rows that a step makes and that no round before has found; how many they are."""
-        made = self.view.rows(self.session)
-        new = made.subtract(self._scan(self.place, made.schema)) if number > 1 else made.distinct()
+        """Writes the new rows of a round; how many they are."""
         folder = self._folder(number)
-        new.write.parquet(str(folder))
+        self.new_rows(number).write.parquet(str(folder))
         return sum(pq.read_metadata(each).num_rows for each in folder.glob("*.parquet"))
+
+    def new_rows(self, number: int) -> DataFrame:
+        """The rows that a step makes of what it is given, each once, and that no round before has found."""
+        made = self.view.rows(self.session)
+        return made.subtract(self._scan(self.place, made.schema)) if number > 1 else made.distinct()
 
     def all(self) -> DataFrame:
         """The rows of all rounds, with the columns of the step, and what these say of themselves."""
