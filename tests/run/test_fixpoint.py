@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
     MakeProject = Callable[..., Path]
-    Step = Callable[[set[Row], list[Row]], set[Row]]
+    Step = Callable[[set["Row"], list["Row"]], set["Row"]]
 
 Row = tuple[int | None, ...]
 COLUMNS = ("g", "src", "dst")
