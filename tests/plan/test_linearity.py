@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from pyspark.sql.udtf import UserDefinedTableFunction
@@ -150,7 +150,7 @@ class Bench:
                 frames.append(self.frame(query).selectExpr(f"{3 * seed + number} AS number", "*"))
         found: dict[int, set[Row]] = {}
         for row in reduce(lambda one, two: one.union(two), frames).collect():
-            found.setdefault(int(row[0]), set()).add(tuple(row)[1:])
+            found.setdefault(int(row[0]), set()).add(cast("Row", tuple(row))[1:])
         assert any(found.values()), "a law about nothing proves nothing"
         parts = [[found.get(3 * seed + number, set()) for number in range(3)] for seed in seeds]
         return [f"{one} and {two}: {both}" for one, two, both in parts if one | two != both]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from msgspec.structs import replace
@@ -113,7 +113,7 @@ class Clockwork:
 def run(session: RunSession, view: ScheduledView, place: Path) -> tuple[list[Row], list[RoundRecord]]:
     rounds: list[RoundRecord] = []
     with fixpoint_rows(session, view, place, monotonic=Clockwork(), tell=rounds.append) as rows:
-        found = [tuple(row) for row in rows.collect()]
+        found = [cast("Row", tuple(row)) for row in rows.collect()]
     return found, rounds
 
 

@@ -134,7 +134,7 @@ class Rounds:
         """Writes the new rows of a round; how many they are."""
         folder = self._folder(number)
         self.new_rows(number).write.parquet(str(folder))
-        return sum(pq.read_metadata(each).num_rows for each in folder.glob("*.parquet"))
+        return sum(pq.read_metadata(each).num_rows for each in sorted(folder.glob("*.parquet")))
 
     def new_rows(self, number: int) -> DataFrame:
         """The rows that a step makes of what it is given, each once, and that no round before has found."""
