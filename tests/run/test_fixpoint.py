@@ -346,6 +346,41 @@ def test_rounds_that_a_killed_run_left_are_swept(project_folder: MakeProject) ->
     assert [each.name for each in (warehouse / "staging").iterdir()] == [alive.name]
 
 
+UNSTEADY = """
+import headwater
+
+headwater.source("a", rows=[(1, 1.5)], schema="k INT, x DOUBLE")
+
+@headwater.fixpoint(schema="k INT, x DOUBLE, y DOUBLE")
+def sums(spark):
+    return spark.sql(
+        "SELECT k, sum(x) AS x, DOUBLE(0) AS y FROM a GROUP BY k UNION SELECT k, DOUBLE(0), x FROM sums"
+    )
+
+@headwater.fixpoint(schema="k INT, n INT")
+def largest(spark):
+    return spark.sql(
+        "SELECT k, 1 AS n FROM a UNION "
+        "SELECT k, max(n) + 1 AS n FROM largest GROUP BY k HAVING max(n) < 3"
+    )
+
+@headwater.table
+def ranked(spark):
+    return spark.sql("SELECT n, row_number() OVER (ORDER BY k) AS place FROM largest")
+"""
+
+
+@pytest.mark.usefixtures("runtime")
+def test_what_a_round_cannot_promise_is_not_relied_on(project_folder: MakeProject) -> None:
+    folder = project_folder(all_py=UNSTEADY)
+    outcome = opened(folder).build()
+    assert {each.name: each.rows for each in outcome.tables} == {"largest": 3, "ranked": 3, "sums": 3}
+    plans = read_plans(folder / ".headwater", outcome.run_id)
+    found = {name: [(each.rule, each.rows) for each in plan.findings] for name, plan in plans.items()}
+    # In each round there is one row of a key; in all of them together there are three.
+    assert found == {"largest": [], "ranked": [("tie", False)], "sums": [("float-aggregate", True)]}
+
+
 @pytest.mark.usefixtures("runtime")
 def test_columns_other_than_declared_are_refused(project_folder: MakeProject) -> None:
     text = (

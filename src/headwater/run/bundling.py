@@ -142,23 +142,8 @@ class Bundling:
         )
 
     def _determinism(self, view: ViewSpec, tree: PlanTree) -> Determinism:
-        name = same_name(view.name)
-        found = self._found_in(view, tree)
-        while view.fixpoint is not None and self._unsteady.get(name, Unsteady()) != found.unsteady:
-            # What comes out otherwise is read again, and may so get into more columns.
-            self._unsteady[name] = found.unsteady
-            found = self._found_in(view, tree)
-        check_determinism(found.findings)
-        self._unsteady[name] = found.unsteady
-        # What is unique in one round need not be in all of them together.
-        self._keys[name] = (
-            found.keys if view.fixpoint is None else (tuple(each.name for each in tree.columns),)
-        )
-        return found
-
-    def _found_in(self, view: ViewSpec, tree: PlanTree) -> Determinism:
         said = self.config.determinism
-        return determinism_of(
+        found = determinism_of(
             tree,
             view.name,
             settings={**said.get(EVERY_TABLE, {}), **said.get(same_name(view.name), {})},
@@ -168,6 +153,14 @@ class Bundling:
             sql=view.plan.sql,
             origin=view.origin,
         )
+        check_determinism(found.findings)
+        # A fixpoint reads what it makes. Its rows are told apart by all columns, so that whatever reaches one
+        # of them reaches all: a second look would find nothing more.
+        self._unsteady[same_name(view.name)] = found.unsteady
+        # What is unique in one round need not be in all of them together.
+        whole = (tuple(each.name for each in tree.columns),)
+        self._keys[same_name(view.name)] = found.keys if view.fixpoint is None else whole
+        return found
 
     def _known_keys(self) -> dict[str, tuple[tuple[str, ...], ...]]:
         """What is unique: as the project declares it, and as plans show."""

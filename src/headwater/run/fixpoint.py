@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
 
+_TRIES = 10
+
 
 @contextmanager
 def fixpoint_rows(
@@ -69,10 +71,7 @@ def fixpoint_rows(
     if view.fixpoint is None:
         message = f"'{view.name}' is no fixpoint"
         raise ValueError(message)
-    try:
-        place.mkdir(parents=True)
-    except OSError as error:
-        raise WarehouseNotWritable(path=str(place), detail=error.strerror or str(error)) from error
+    _make_folder(place)
     try:
         rounds = Rounds(session, view, view.fixpoint, place)
         with _read_errors(view):
@@ -164,6 +163,18 @@ def _read_errors(view: ScheduledView) -> Generator[None]:
             yield
     except EngineFailed as error:
         raise storage_error(error) or error from error
+
+
+def _make_folder(place: Path) -> None:
+    """Makes a folder and those above it, one of which another task may just be removing, as it is empty."""
+    for left in reversed(range(_TRIES)):
+        try:
+            place.mkdir(parents=True)
+        except OSError as error:
+            if not left or not isinstance(error, FileNotFoundError):
+                raise WarehouseNotWritable(path=str(place), detail=error.strerror or str(error)) from error
+        else:
+            return
 
 
 def _remove(place: Path) -> None:
