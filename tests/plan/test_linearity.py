@@ -184,7 +184,7 @@ def test_what_is_refused_would_break_the_law(bench: Bench, refused: Refused) -> 
     assert found is not None
     assert found.operator == refused.operator
     assert "row" in found.detail
-    assert bool(bench.broken(refused.query, range(4), 3)) is refused.breaks
+    assert any(bench.broken(refused.query, range(4), count) for count in (3, 5)) is refused.breaks
 
 
 def test_a_table_function_in_python_may_remember_rows(bench: Bench) -> None:
