@@ -4,6 +4,7 @@ open, Project           a project or a repository's code graph, to build it and 
 HeadwaterError          the root of every error
 view, table, source     how a project says what it is made of
 extractor               how it says what is in files
+fixpoint                how it says that a table is made of itself, until nothing new appears
 pure                    the promise that a function in Python depends on its arguments alone
 capabilities_snapshot   what this installation can do, tried
 dependency_manifest     versions and jars below it
@@ -14,7 +15,7 @@ In packages of their own: headwater.functions, deterministic functions over colu
 
 from headwater.errors import HeadwaterError
 from headwater.opening import open_project as open  # noqa: A004  the library's front door
-from headwater.pipeline import extractor, pure, source, table, view
+from headwater.pipeline import extractor, fixpoint, pure, source, table, view
 from headwater.run import Project, capabilities_snapshot
 from headwater.runtime import CompatibilityReport, check_session, dependency_manifest
 
@@ -26,6 +27,7 @@ __all__ = [
     "check_session",
     "dependency_manifest",
     "extractor",
+    "fixpoint",
     "open",
     "pure",
     "source",

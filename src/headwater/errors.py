@@ -40,6 +40,7 @@
     │   ├── PlanNotUnderstood         HW-PLAN-008  an operator whose lineage nobody has worked out
     │   ├── SemanticMismatch          HW-PLAN-010  columns that mean different things, taken for one
     │   ├── NotPlanned                HW-PLAN-011  a view, dataset or column that the plan does not have
+    │   ├── FixpointColumns           HW-PLAN-012  a fixpoint whose step makes other columns than declared
     │   └── NotDeterministic          a view whose rows depend on more than its inputs
     │       ├── ClockUsed             HW-DET-001
     │       ├── RandomUsed            HW-DET-002
@@ -113,7 +114,8 @@
     │   ├── RunAmbiguous              HW-RUN-006  the beginning of more than one run's id
     │   ├── PlanDrift                 HW-RUN-007  what was planned with is not what is here
     │   ├── PinsGone                  HW-RUN-008  versions that a recorded run needs are gone
-    │   └── NotRecorded               HW-RUN-009  a run, or something of a run, that is not on record
+    │   ├── NotRecorded               HW-RUN-009  a run, or something of a run, that is not on record
+    │   └── NoFixpoint                HW-RUN-010  rows were still new in the last round that is allowed
     ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
@@ -638,6 +640,20 @@ class NotPlanned(PlanError):
     name: str
     known: tuple[str, ...]
     hint: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class FixpointColumns(PlanError):
+    """A fixpoint's step makes other columns than it declares, so that its rows cannot be read by itself."""
+
+    code: ClassVar[str] = "HW-PLAN-012"
+    says: ClassVar[str] = "'{view}' declares the columns ({declared}) and makes ({found})"
+    advises: ClassVar[str] = (
+        "Make them the same, in the same order: correct the schema, or select and CAST in the view."
+    )
+    view: str
+    declared: tuple[str, ...]
+    found: tuple[str, ...]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -1446,6 +1462,24 @@ class NotRecorded(RunError):
     what: str
     name: str
     hint: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NoFixpoint(RunError):
+    """A fixpoint that still grew in the last round that is allowed; nothing was committed."""
+
+    code: ClassVar[str] = "HW-RUN-010"
+    says: ClassVar[str] = (
+        "'{view}' has no fixpoint within {rounds} rounds: {new} of its {rows} rows were new in the last one"
+    )
+    advises: ClassVar[str] = (
+        "Nothing was committed. If it only needs longer, raise max_rounds; if every round makes new values "
+        "(a counter, a longer path), bound them in the view with a condition."
+    )
+    view: str
+    rounds: int
+    new: int
+    rows: int
 
 
 @dataclass(kw_only=True, eq=False)

@@ -20,6 +20,7 @@ from headwater.artifacts import (
     PinRecord,
     RegistrationRecord,
     RetryRecord,
+    RoundRecord,
     SnapshotRecord,
     SourceRecord,
     StateRecord,
@@ -115,6 +116,10 @@ MANIFEST = Manifest(
             task_key="k",
             started_at="2026-01-02T03:04:06+00:00",
             seconds=1.5,
+            rounds=(
+                RoundRecord(number=1, given="none", new_rows=5, rows=5, seconds=0.75),
+                RoundRecord(number=2, given="new", new_rows=0, rows=5, seconds=0.5),
+            ),
         ),
     ),
     registrations=(

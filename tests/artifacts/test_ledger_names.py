@@ -8,10 +8,10 @@ from headwater.artifacts import LEDGER_NAMES, LedgerEntry, ledger_columns
 from headwater.errors import InvalidName
 from headwater.names import check_name
 
-# The contract's names, but for hw_functions: it is the catalogue itself, not a record of runs.
+# The contract's names, but for hw_functions: it is the catalogue itself, not a record of runs. And hw_rounds.
 CONTRACT = (
     "hw_cache hw_capabilities hw_lineage hw_maintenance hw_materializations hw_mutations hw_plans hw_retries "
-    "hw_runs hw_scans hw_settings hw_snapshots hw_tasks hw_violations run_manifest"
+    "hw_rounds hw_runs hw_scans hw_settings hw_snapshots hw_tasks hw_violations run_manifest"
 )
 
 

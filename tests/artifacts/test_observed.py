@@ -22,6 +22,7 @@ from headwater.artifacts import (
     PinRecord,
     RegistrationRecord,
     RetryRecord,
+    RoundRecord,
     SnapshotRecord,
     SourceRecord,
     TableRecord,
@@ -99,7 +100,10 @@ def seen_again(manifest: Manifest, data: st.DataObject) -> Manifest:
 
     def table(record: TableRecord) -> TableRecord:
         failed = ("reason",) if record.action == "failed" else ()
-        return other(record, "version", "pin", "started_at", "seconds", "refresh", *failed)
+        rounds = tuple(other(each, "seconds") for each in record.rounds)
+        return replace(
+            other(record, "version", "pin", "started_at", "seconds", "refresh", *failed), rounds=rounds
+        )
 
     def source(record: SourceRecord) -> SourceRecord:
         files = tuple(other(each, "changed_ns") for each in record.files)
@@ -196,7 +200,16 @@ FULL = Manifest(
     ),
     views=(),
     tables=(
-        TableRecord(name="good", action="built", reason="new", version=3, pin=PIN, task_key="k", seconds=0.5),
+        TableRecord(
+            name="good",
+            action="built",
+            reason="new",
+            version=3,
+            pin=PIN,
+            task_key="k",
+            seconds=0.5,
+            rounds=(RoundRecord(number=1, given="none", new_rows=0, rows=0, seconds=0.25),),
+        ),
         TableRecord(name="odd", action="failed", reason="HW-X /some/place/odd cannot be written"),
     ),
     registrations=(
@@ -254,7 +267,14 @@ def test_the_observed_part_has_the_shape_of_the_rest() -> None:
         ],
         "sources": [{}, {"files": [{"changed_ns": 17}]}, {"pin": pin, "rows": pin}],
         "tables": [
-            {"version": 3, "pin": pin, "started_at": None, "seconds": 0.5, "refresh": None},
+            {
+                "version": 3,
+                "pin": pin,
+                "started_at": None,
+                "seconds": 0.5,
+                "refresh": None,
+                "rounds": [{"seconds": 0.25}],
+            },
             {**unseen, "reason": "HW-X /some/place/odd cannot be written"},
         ],
         "registrations": [

@@ -20,6 +20,7 @@ from headwater.plan import (
     OperatorMetrics,
     PlanBundle,
     PlanFinding,
+    PlannedFixpoint,
     PlannedInput,
     PlanText,
     ScanUnit,
@@ -222,6 +223,21 @@ def test_an_explanation_has_the_plans_that_there_are_and_the_error_of_one_that_i
         *("", "Counted", "Project", "  Scan  a 1, numOutputRows 1,200"),
     ]
     assert len(list(explanation_lines(Explanation(bundle=bundle())))) == 5
+
+
+def test_an_explanation_says_what_rounds_are_given() -> None:
+    linear = PlannedFixpoint(schema="{}", max_rounds=9, linear=True)
+    other = PlannedFixpoint(schema="{}", max_rounds=9, linear=False, reason="it meets itself")
+    found = [
+        list(explanation_lines(Explanation(bundle=bundle(fixpoint=each))))[1] for each in (linear, other)
+    ]
+    assert found == [
+        "A fixpoint of 9 rounds at most, each given the new rows",
+        "A fixpoint of 9 rounds at most, each given all rows so far: it meets itself",
+    ]
+    document = explanation_document(Explanation(bundle=bundle(fixpoint=other)))
+    assert document["fixpoint"]["linear"] is False
+    assert "fixpoint" not in explanation_document(Explanation(bundle=bundle()))
 
 
 def test_an_explanation_for_a_program_has_no_bytes_and_the_whole_identity() -> None:

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from headwater.plan import PlanBundle, PlanChange, PlannedFunction, PlannedInput, PlanText, changes_between
+from headwater.plan import (
+    PlanBundle,
+    PlanChange,
+    PlannedFixpoint,
+    PlannedFunction,
+    PlannedInput,
+    PlanText,
+    changes_between,
+)
 from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import ViewLineage
 
@@ -87,6 +95,12 @@ def test_inputs_settings_functions_and_policies_by_name() -> None:
         "policy 'cluster_by' was ['a'], is nothing",
         "policy 'gate of t' was nothing, is {'min_reader_version': 2}",
     ]
+
+
+def test_a_fixpoints_columns_are_said_like_a_policy() -> None:
+    fixpoint = PlannedFixpoint(schema="n INT", max_rounds=9, linear=True)
+    assert words(changed("policies", fixpoint=fixpoint)) == ["policy 'fixpoint' was nothing, is n INT"]
+    assert changes_between(BASE, replace(BASE, fixpoint=fixpoint)) == ()
 
 
 def test_what_is_long_is_cut() -> None:

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.udtf import UserDefinedTableFunction
 
-from headwater.plan import REASONS, KeyProof, NoProof, analysed_tree, prove
+from headwater.plan import REASONS, KeyProof, NoProof, analysed_tree, prove, prove_fixpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -471,6 +471,61 @@ def test_a_table_function_in_python_may_remember_rows(bench: Bench) -> None:
     bench.session.spark.udtf.register("counting", function)
     found = bench.proof("SELECT k, n FROM a, LATERAL counting(x)", "k", "a")
     assert getattr(found, "code", None) == "python-operator"
+
+
+# --- views that are made of themselves ---------------------------------------------------------------------
+
+# Steps over `s`, their own rows so far. Whatever is a key in one step is one in the end.
+OF_KEYS = [
+    "SELECT k, j, x FROM a UNION SELECT s.k, a.x, s.x FROM s JOIN a ON s.k <=> a.k AND s.j = a.j",
+    "SELECT k, j, x FROM a UNION SELECT p.k, q.x, p.j FROM s p JOIN s q ON p.k = q.k AND p.j <=> q.j",
+    "SELECT k, j, x FROM a UNION SELECT k, max(j), min(x) FROM s GROUP BY k HAVING count(*) < 3",
+    "SELECT DISTINCT k, j, x FROM a",
+]
+# And why there is no proof: rows of a key come from those of others.
+ACROSS_KEYS = {
+    "SELECT k, j, x FROM a UNION SELECT j, k, x FROM s": "fixpoint",
+    "SELECT k, j, x FROM a UNION SELECT a.k, s.j, s.x FROM s JOIN a ON s.k = a.j": "join-not-on-key",
+}
+
+
+def _fixpoint(bench: Bench, step: str, tables: Rows) -> set[Row]:
+    found: set[Row] = set()
+    while True:
+        bench.show({**tables, "s": sorted(found, key=str)})
+        made = {cast("Row", tuple(row)) for row in bench.frame(step).collect()}
+        if made <= found:
+            return found
+        found |= made
+
+
+def _of_keys(bench: Bench, step: str, number: int) -> tuple[set[Row], set[Row]]:
+    """The rows of some keys, as all rows give them, and as those of the keys do."""
+    trial = _trial(number, {"a": [0]})
+    whole, only = (_fixpoint(bench, step, each) for each in (trial.before, trial.only))
+    assert {row[0] for row in whole} - {key for (key,) in trial.keys}
+    return {row for row in whole if row[:1] in trial.keys}, {row for row in only if row[:1] in trial.keys}
+
+
+@pytest.mark.parametrize("step", OF_KEYS)
+def test_a_proof_for_a_fixpoint_and_its_law(bench: Bench, step: str) -> None:
+    bench.show({"s": []})
+    tree = analysed_tree(bench.frame(step))
+    assert prove_fixpoint(tree, "S", ["K"], ["a", "b"]) == KeyProof(("K",), {"a": ("k",)})
+    whole, only = _of_keys(bench, step, 4)
+    assert whole
+    assert whole == only
+
+
+@pytest.mark.parametrize("step", ACROSS_KEYS)
+def test_a_fixpoint_across_keys_would_break_the_law(bench: Bench, step: str) -> None:
+    bench.show({"s": []})
+    found = prove_fixpoint(analysed_tree(bench.frame(step)), "s", ["k"], ["a"])
+    assert isinstance(found, NoProof)
+    assert found.code == ACROSS_KEYS[step]
+    assert found.code in REASONS
+    whole, only = _of_keys(bench, step, 4)
+    assert whole != only
 
 
 # --- keys ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headwater.errors import Cycle, NotPlanned, OrderMismatch, UnknownTable
 from headwater.origin import Origin
 from headwater.plan import order_of
-from headwater.plan.bundle import PlanBundle, PlannedColumn, PlannedInput, PlanText, ScanUnit
+from headwater.plan.bundle import PlanBundle, PlannedColumn, PlannedFixpoint, PlannedInput, PlanText, ScanUnit
 from headwater.plan.dependence import ColumnPath, Dependence
 from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.lineage import ColumnLineage, Edge, ViewLineage
@@ -314,6 +314,17 @@ def test_lineage_that_names_what_is_not_read_is_a_defect() -> None:
         task_graph([view])
     assert (caught.value.promised, caught.value.found) == (("a",), ("A", "b"))
     assert caught.value.origin == Origin("views/v.sql", 1)
+
+
+def test_a_fixpoint_depends_on_its_own_columns_and_is_no_circle() -> None:
+    step = planned("r", pin("a", 1), columns={"x": [("a", "x", "value"), ("R", "y", "join")], "y": []})
+    with pytest.raises(OrderMismatch):
+        task_graph([step])
+    fixpoint = PlannedFixpoint(schema="{}", max_rounds=9, linear=True)
+    graph = task_graph([msgspec.structs.replace(step, fixpoint=fixpoint), planned("v", "r")])
+    assert graph.order == ("r", "v")
+    assert graph.upstream("r") == ("a",)
+    assert [each.from_dataset for each in graph.column_upstream("r", "x")] == ["R", "a"]
 
 
 def test_planned_views_in_a_circle_are_named_with_their_places() -> None:

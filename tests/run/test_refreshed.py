@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -171,3 +172,26 @@ def test_the_commit_of_a_refresh_is_the_tables_own(lake: Lake) -> None:
     assert note is not None
     newest = lake.project.run(lake.project.runs()[0].run_id)
     assert (note.run_id, note.task_key) == (newest.run_id, newest.tables[0].task_key)
+
+
+def test_a_fixpoint_by_the_key_that_it_keeps(lake: Lake) -> None:
+    """Rows of a key come of rows of that key alone: so its rounds run over the rows of affected keys."""
+    toml = lake.folder / "headwater.toml"
+    toml.write_text(f'{toml.read_text()}\n[fixpoints.counted]\nschema = "k INT, x INT"\n')
+    sql = "SELECT k, x FROM a UNION SELECT k, x - 10 FROM counted WHERE x >= 10"
+    lake.view("counted", sql, refresh_by=["k"])
+    del lake.views["counted"]  # nobody can run it plainly
+    lake.build()
+    lake.sql("UPDATE {a} SET x = 35 WHERE k = 2 AND j = 'u'")
+    tables = lake.build()
+    assert (tables["counted"].action, tables["counted"].refresh.keys) == ("incremental", 1)
+    assert [each.new_rows for each in tables["counted"].rounds] == [2, 2, 2, 1, 0]
+    found = lake.rows("counted")
+    assert found == lake_counts([(1, 10), (2, 35), (2, 21), (3, 30), (None, 5)])
+    digest = tables["counted"].digest
+    assert lake.build(full=True)["counted"].digest == digest
+
+
+def lake_counts(rows: list[tuple[int | None, int]]) -> Counter[tuple[int | None, int]]:
+    """Each number, and all that are less by tens."""
+    return Counter({(k, each): 1 for k, x in rows for each in range(x, -1, -10)})

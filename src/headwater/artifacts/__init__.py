@@ -3,7 +3,7 @@
 Manifest                    one run, frozen and typed; SCHEMA_VERSION is that of its form, whose one part
                             `observed` has what depends on the moment or the machine
 SourceRecord, ViewRecord, TableRecord, SchemaRecord, SqlRecord, PinRecord, FileRecord    its parts
-OperatorsRecord, CapabilityRecord, HistoryRecord, RefreshRecord, ViewCache    more of them
+OperatorsRecord, CapabilityRecord, HistoryRecord, RefreshRecord, RoundRecord, ViewCache    more of them
 Action, Status              words of the contract
 encode_manifest             its one JSON form; manifest_document: the same, as built-in values
 commit_manifest             written whole or not at all
@@ -51,6 +51,7 @@ from headwater.artifacts.manifest import (
     OperatorsRecord,
     PinRecord,
     RefreshRecord,
+    RoundRecord,
     SchemaRecord,
     SourceRecord,
     SqlRecord,
@@ -139,6 +140,7 @@ __all__ = [
     "RefreshRecord",
     "RegistrationRecord",
     "RetryRecord",
+    "RoundRecord",
     "RunMark",
     "ScanRecord",
     "SchemaRecord",

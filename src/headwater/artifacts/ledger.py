@@ -11,6 +11,7 @@ order: by kind, then by number. Not here: the columns of names (`ledger_names`),
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from headwater.artifacts.ledger_names import (
     MutationEntry,
     PlanEntry,
     RetryEntry,
+    RoundEntry,
     RunEntry,
     RunManifestEntry,
     ScanEntry,
@@ -67,6 +69,7 @@ def ledger_rows(manifest: Manifest, bundles: Iterable[PlanBundle]) -> list[Ledge
         _manifest(manifest, plans),
         _run(manifest),
         *_tasks(manifest),
+        *_rounds(manifest),
         *_plans(manifest, every),
         *_lineage(manifest, plans),
         *_scans(manifest, plans),
@@ -180,6 +183,12 @@ def _tasks(manifest: Manifest) -> Iterator[TaskEntry]:
         yield TaskEntry(**_shared(TaskEntry, each) | given)
 
 
+def _rounds(manifest: Manifest) -> Iterator[RoundEntry]:
+    for table in manifest.tables:
+        given: dict[str, Any] = {"run_id": manifest.run_id, "view_name": table.name}
+        yield from (RoundEntry(**_shared(RoundEntry, each) | given) for each in table.rounds)
+
+
 def _settings(manifest: Manifest) -> Iterator[SettingEntry]:
     scopes = {
         "results": manifest.settings_results,
@@ -244,15 +253,7 @@ def _text(plan: PlanText | None) -> str | None:
 def _lineage(manifest: Manifest, plans: Sequence[PlanBundle]) -> Iterator[LineageEntry]:
     for plan in plans:
         for edge in plan.lineage.edges:
-            yield LineageEntry(
-                run_id=manifest.run_id,
-                view_name=plan.view,
-                from_dataset=edge.from_dataset,
-                from_column=edge.from_column,
-                to_dataset=edge.to_dataset,
-                to_column=edge.to_column,
-                kind=edge.kind,
-            )
+            yield LineageEntry(run_id=manifest.run_id, view_name=plan.view, **asdict(edge))
 
 
 def _scans(manifest: Manifest, plans: Sequence[PlanBundle]) -> Iterator[ScanEntry]:
@@ -337,14 +338,9 @@ def _retries(manifest: Manifest) -> Iterator[RetryEntry]:
 
 def _violations(manifest: Manifest) -> Iterator[ViolationEntry]:
     for each in manifest.violations:
-        yield ViolationEntry(
-            run_id=manifest.run_id,
-            dataset=each.table,
-            constraint_name=each.constraint,
-            expression=each.expression,
-            count=each.count,
-            sample=each.sample,
-        )
+        given: dict[str, Any] = {"run_id": manifest.run_id, "dataset": each.table}
+        given["constraint_name"] = each.constraint
+        yield ViolationEntry(**_shared(ViolationEntry, each) | given)
 
 
 def _materializations(manifest: Manifest) -> Iterator[MaterializationEntry]:

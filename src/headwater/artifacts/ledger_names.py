@@ -101,6 +101,21 @@ class TaskEntry(LedgerEntry, frozen=True, kw_only=True):
     operators: Json
 
 
+class RoundEntry(LedgerEntry, frozen=True, kw_only=True):
+    """One round of a fixpoint; `given` is what it read of the table: none, the new rows, or all so far."""
+
+    sql_name: ClassVar[str] = "hw_rounds"
+    event: ClassVar[str] = "round"
+    named_by: ClassVar[str] = "view_name"
+    run_id: str
+    view_name: str
+    number: int
+    given: str
+    new_rows: int
+    rows: int
+    seconds: float
+
+
 class PlanEntry(LedgerEntry, frozen=True, kw_only=True):
     """How each view was planned, stored or not: one row per view and run.
 

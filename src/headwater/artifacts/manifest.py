@@ -100,10 +100,24 @@ class RefreshRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     windows: tuple[RefreshWindow, ...] = ()
 
 
+class RoundRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One round of a fixpoint: how many rows it found that were new, and how many there are with them.
+
+    It was `given` no rows of the table, or the new ones of the round before, or all of the rounds before.
+    """
+
+    number: int
+    given: Literal["none", "new", "all"]
+    new_rows: int
+    rows: int
+    seconds: float
+
+
 class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A stored table after the run.
 
-    `started_at` and `seconds` are of the task that made it, and `refresh` tells how, if one ran.
+    `started_at` and `seconds` are of the task that made it, and `refresh` tells how, if one ran; `rounds` are
+    those of a fixpoint.
     """
 
     name: str
@@ -117,6 +131,7 @@ class TableRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     started_at: str | None = None
     seconds: float | None = None
     refresh: RefreshRecord | None = None
+    rounds: tuple[RoundRecord, ...] = ()
 
 
 class OperatorsRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

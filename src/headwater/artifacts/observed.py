@@ -27,6 +27,8 @@ _FIELDS: Mapping[str, frozenset[str]] = {
     "capabilities": frozenset({"error"}),
     "tables": _TABLE,
     "tables:failed": _TABLE | {"reason"},
+    "tables/rounds": frozenset({"seconds"}),
+    "tables:failed/rounds": frozenset({"seconds"}),
     "sources:made": frozenset({"pin", "rows"}),
     "sources/files": frozenset({"changed_ns"}),
     "sources:made/files": frozenset({"changed_ns"}),

@@ -182,6 +182,7 @@ def explanation_document(explained: Explanation) -> dict[str, Any]:
         "inputs": [msgspec.to_builtins(each) for each in bundle.inputs],
         "required": {name: list(columns) for name, columns in bundle.required.items()},
         "findings": [msgspec.to_builtins(each) for each in bundle.findings],
+        **({"fixpoint": msgspec.to_builtins(bundle.fixpoint)} if bundle.fixpoint else {}),
         "metrics": [msgspec.to_builtins(each) for each in explained.metrics],
     }
 
@@ -190,6 +191,9 @@ def explanation_lines(explained: Explanation) -> Iterator[str]:
     """An explanation for a person."""
     bundle = explained.bundle
     yield f"{bundle.view}  {bundle.file}:{bundle.line}  {bundle.fingerprint.digest[:16]}"
+    if bundle.fixpoint is not None:
+        given = "the new rows" if bundle.fixpoint.linear else f"all rows so far: {bundle.fixpoint.reason}"
+        yield f"A fixpoint of {bundle.fixpoint.max_rounds} rounds at most, each given {given}"
     for title, text in (
         ("Analysed", bundle.analysed),
         ("Optimised", bundle.optimised),

@@ -138,13 +138,12 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
         yield f"  {table.name}  failed: see below"
     else:
         yield f"  {table.name}  {table.action}: {table.reason}"
-    if table.refresh is not None and table.refresh.code not in PLAIN_CODES:
-        yield f"{_INDENT}{table.refresh.mode}, {table.refresh.code}: {refresh_words(table.refresh)}"
-        yield from (f"{_INDENT}{each}" for each in _windows(table.refresh))
+    yield from (f"{_INDENT}{each}" for each in _refresh(table.refresh))
     rows = None if table.rows is None else _counted(table.rows, "row")
     version = None if table.version is None else f"version {table.version}"
     facts = [each for each in (version, rows, table.digest, _seconds(table.seconds)) if each]
     yield from [f"{_INDENT}{', '.join(facts)}"] if facts else []
+    yield from (f"{_INDENT}{each}" for each in _rounds(table))
     name = same_name(table.name)
     for each in manifest.mutations:
         if same_name(each.table) == name and each.attempts:
@@ -159,8 +158,18 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
             yield from (f"{_INDENT}  {row}" for row in each.sample)
 
 
-def _windows(refresh: RefreshRecord) -> Iterator[str]:
-    """How many keys there were, and what was looked at to find them."""
+def _rounds(table: TableRecord) -> Iterator[str]:
+    for each in table.rounds:
+        new = _counted(each.new_rows, "new row")
+        given = {"none": "", "new": ", given the new rows", "all": ", given all rows so far"}[each.given]
+        yield f"round {each.number}: {new}, {each.rows:,} in all, {_seconds(each.seconds)}{given}"
+
+
+def _refresh(refresh: RefreshRecord | None) -> Iterator[str]:
+    """How much was made and why; how many keys there were, and what was looked at to find them."""
+    if refresh is None or refresh.code in PLAIN_CODES:
+        return
+    yield f"{refresh.mode}, {refresh.code}: {refresh_words(refresh)}"
     for each in refresh.windows:
         keys = _counted(refresh.keys or 0, "key")
         if each.first is None:

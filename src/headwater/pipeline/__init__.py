@@ -2,6 +2,7 @@
 
 view, table, source        the decorators
 extractor                  the decorator for functions of files
+fixpoint, Fixpoint         the decorator for tables that are made of themselves, and what it says
 pure                       the promise that a function in Python depends on its arguments alone
 FILE_COLUMNS               what a source of files tells of each
 root_property, FileChanged where its files lie, and what a worker says of one that is not as pinned
@@ -18,6 +19,7 @@ from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
 from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import extractor, source, table, view
 from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
+from headwater.pipeline.fixpoints import fixpoint
 from headwater.pipeline.loading import LoadedProject, open_definitions
 from headwater.pipeline.project import (
     EVERY_TABLE,
@@ -28,13 +30,14 @@ from headwater.pipeline.project import (
     read_project,
 )
 from headwater.pipeline.purity import pure
-from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
+from headwater.pipeline.spec import Fixpoint, Pipeline, SourceKind, SourceSpec, ViewSpec
 
 __all__ = [
     "EVERY_TABLE",
     "FILE_COLUMNS",
     "PROJECT_FILE",
     "FileChanged",
+    "Fixpoint",
     "LoadedProject",
     "Pipeline",
     "PlanBytes",
@@ -46,6 +49,7 @@ __all__ = [
     "build_pipeline",
     "build_plan",
     "extractor",
+    "fixpoint",
     "open_definitions",
     "packaged_project",
     "project_not_found",

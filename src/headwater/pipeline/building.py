@@ -2,7 +2,7 @@
 
 A function that asks for a schema is answered by an oracle: from what the last run recorded, or by the engine.
 Since that needs the views it reads, building is driven by demand; a view that is needed by itself is a cycle.
-Not here: the oracle.
+A fixpoint that asks about itself is told what it declares. Not here: the oracle.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from headwater.pipeline.extracting import FILE_COLUMNS, FILES, ROW_COLUMNS, extr
 from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
 from headwater.pipeline.project import Location
-from headwater.pipeline.spec import Pipeline, SourceKind, SourceSpec, ViewSpec
+from headwater.pipeline.spec import Fixpoint, Pipeline, SourceKind, SourceSpec, ViewSpec
 from headwater.policies import WritePolicy
 
 if TYPE_CHECKING:
@@ -100,6 +100,10 @@ def _check_names(loaded: LoadedProject) -> None:
     _check_section(loaded, "tables", loaded.config.tables, stored, "table that a build stores")
     passing = [each.name for each in loaded.definitions if _is_passing(each)]
     _check_section(loaded, "cache", loaded.config.cache, passing, "view that is not stored")
+    in_sql = [
+        each.name for each in loaded.definitions if isinstance(each, SqlDefinition) and _is_stored(each)
+    ]
+    _check_section(loaded, "fixpoints", loaded.config.fixpoints, in_sql, "table that a SQL file makes")
 
 
 def _check_section(
@@ -151,6 +155,16 @@ def _policies(loaded: LoadedProject) -> dict[str, WritePolicy]:
     return said
 
 
+def _fixpoints(loaded: LoadedProject) -> dict[str, Fixpoint]:
+    """The tables that are made of themselves, as their definitions say, or the project's file."""
+    said = {
+        same_name(each.name): each.fixpoint
+        for each in loaded.definitions
+        if isinstance(each, FunctionDefinition) and each.fixpoint is not None
+    }
+    return said | {same_name(name): each for name, each in loaded.config.fixpoints.items()}
+
+
 class _Building:
     """The state of one build: which specs are made, and which are being made right now."""
 
@@ -162,6 +176,7 @@ class _Building:
         self._policies = _policies(loaded)
         said = loaded.config.cache.items()
         self._caches: dict[str, ViewCachePolicy] = {same_name(name): each for name, each in said}
+        self._fixpoints = _fixpoints(loaded)
         self._oracle = oracle
         self._made: dict[str, ViewSpec | SourceSpec] = {}
         self._open: list[str] = []
@@ -171,6 +186,8 @@ class _Building:
         key = same_name(name)
         if key not in self._made:
             definition = self._definitions[key]
+            if key in self._open and key in self._fixpoints:
+                return self._itself(definition, self._fixpoints[key])
             if key in self._open:
                 circle = [*self._open[self._open.index(key) :], key]
                 path = " -> ".join(self._definitions[each].name for each in circle)
@@ -242,12 +259,18 @@ class _Building:
             policy=self._policies[same_name(definition.name)],
             cache=self._cache(definition),
             files=definition.files if isinstance(definition, ExtractorDefinition) else None,
+            fixpoint=self._fixpoints.get(same_name(definition.name)),
         )
 
     def _cache(self, definition: Definition) -> ViewCachePolicy:
         """As the project's file says, and if it does not, the definition."""
         said = self._caches.get(same_name(definition.name))
         return said or (definition.cache if isinstance(definition, FunctionDefinition) else "none")
+
+    def _itself(self, definition: Definition, fixpoint: Fixpoint) -> SourceSpec:
+        """What a fixpoint is to itself while it is built: no rows of its columns."""
+        plan = build_twice(lambda: self._session.createDataFrame([], fixpoint.columns), definition.name)
+        return SourceSpec(name=definition.name, origin=definition.origin, kind="memory", plan=plan)
 
     def _frame(
         self, definition: FunctionDefinition | SqlDefinition | RowsDefinition | ExtractorDefinition

@@ -6,6 +6,7 @@
     headwater.source("name", path=...)   files or a Delta table that is there already
     headwater.source("name", rows=...)   rows in memory
     @headwater.extractor(files=...)      a table with one row for each file of a source
+    @headwater.fixpoint(schema=...)      a table that is made of itself; see `fixpoints`
 
 A decorator gives the function back unchanged, so that a test can call it. Not here: building a plan.
 """
@@ -20,7 +21,7 @@ from inspect import currentframe
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack, cast, overload
 
 from headwater.datasets import ReadOptions, read_options_of
-from headwater.errors import InvalidSetting, NotInAView
+from headwater.errors import InvalidDdl, InvalidSetting, NotInAView
 from headwater.names import check_name
 from headwater.origin import Origin
 from headwater.policies import WritePolicy, view_cache_of, write_policy_of
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from headwater.datasets import CdfWindow, FeatureGate
+    from headwater.pipeline.spec import Fixpoint
     from headwater.policies import ViewCachePolicy, WriteKeywords
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_Given = TypeVar("_Given")
 DefinitionKind = Literal["view", "table", "source"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionDefinition:
-    """A Python function that describes rows."""
+    """A Python function that describes rows; if they are a `fixpoint`, of themselves."""
 
     name: str
     kind: DefinitionKind
@@ -48,6 +49,7 @@ class FunctionDefinition:
     function: Callable[..., Any]
     policy: WritePolicy = field(default_factory=WritePolicy)
     cache: ViewCachePolicy = "none"
+    fixpoint: Fixpoint | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +139,7 @@ def view(
     ... def paid(orders):
     ...     return orders.where("status = 'paid'")
     """
-    return _declared("view", function, name, cache=cache)
+    return declared("view", function, name, cache=cache)
 
 
 @overload
@@ -161,7 +163,7 @@ def table(
     ... def payments(paid):
     ...     return paid.select("customer_id", "country", "amount")
     """
-    return _declared("table", function, name, write)
+    return declared("table", function, name, write)
 
 
 @overload
@@ -217,7 +219,7 @@ def source(
     >>> source("orders", path="lake/orders", version=7, defaults={"country": "'unknown'"})
     """
     if callable(target):
-        return _declared("source", target, None)
+        return declared("source", target, None)
     frame = currentframe()
     caller = frame.f_back if frame else None
     origin = Origin(caller.f_code.co_filename, caller.f_lineno) if caller else Origin("?")
@@ -268,10 +270,13 @@ def _path_definition(
         file_format=kind,
         schema=schema,
         options=pairs,
-        read=_checked(origin, read_options_of, {**read, "schema": schema})
-        if kind == "delta"
-        else ReadOptions(),
+        read=_read_options(origin, {**read, "schema": schema}) if kind == "delta" else ReadOptions(),
     )
+
+
+def _read_options(origin: Origin, read: Mapping[str, Any]) -> ReadOptions:
+    with _at(origin):
+        return read_options_of(read)
 
 
 def extractor(
@@ -307,48 +312,54 @@ def _extracting(
     function: Callable[P, R],
 ) -> Callable[P, R]:
     code, origin = _code_of("extractor", function)
-    _keep(
-        ExtractorDefinition(
-            name=check_name(name or code.co_name),
-            origin=origin,
-            function=cast("Callable[[str, bytes], Mapping[str, object]]", function),
-            files=check_name(files),
-            schema=schema,
-            version=version,
-            policy=_checked(origin, write_policy_of, write),
+    with _at(origin):
+        _keep(
+            ExtractorDefinition(
+                name=check_name(name or code.co_name),
+                origin=origin,
+                function=cast("Callable[[str, bytes], Mapping[str, object]]", function),
+                files=check_name(files),
+                schema=schema,
+                version=version,
+                policy=write_policy_of(write),
+            )
         )
-    )
     return function
 
 
-def _declared(
+def declared(
     kind: DefinitionKind,
     function: Callable[..., Any] | None,
     name: str | None,
     write: Mapping[str, object] | None = None,
     cache: object = "none",
+    fixpoint: Callable[[], Fixpoint] | None = None,
 ) -> Callable[..., Any]:
+    """The function, which is a definition from now on; without one, the decorator for it."""
     if function is None:
         return partial(_named, kind, name, write, cache)
     _, origin = _code_of(kind, function)
-    _keep(
-        FunctionDefinition(
-            name=check_name(name or function.__name__),
-            kind=kind,
-            origin=origin,
-            function=function,
-            policy=_checked(origin, write_policy_of, write or {}),
-            cache=_checked(origin, view_cache_of, cache),
+    with _at(origin):
+        _keep(
+            FunctionDefinition(
+                name=check_name(name or function.__name__),
+                kind=kind,
+                origin=origin,
+                function=function,
+                policy=write_policy_of(write or {}),
+                cache=view_cache_of(cache),
+                fixpoint=fixpoint() if fixpoint else None,
+            )
         )
-    )
     return function
 
 
-def _checked(origin: Origin, read: Callable[[_Given], R], given: _Given) -> R:
-    """What somebody wrote, as a value; an error in it has its place."""
+@contextmanager
+def _at(origin: Origin) -> Generator[None]:
+    """Says where a definition stands whose settings are wrong."""
     try:
-        return read(given)
-    except InvalidSetting as error:
+        yield
+    except (InvalidSetting, InvalidDdl) as error:
         error.origin = origin
         raise
 
@@ -367,7 +378,7 @@ def _named(
     cache: object,
     function: Callable[..., Any],
 ) -> Callable[..., Any]:
-    return _declared(kind, function, name, write, cache)
+    return declared(kind, function, name, write, cache)
 
 
 def _keep(definition: Definition) -> None:

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from headwater.datasets import ReadOptions, read_options_of
 from headwater.digest import digest_of
-from headwater.errors import ConfigSyntax, InvalidName, InvalidSetting, ProjectNotFound, UnknownSetting
+from headwater.errors import (
+    ConfigSyntax,
+    InvalidDdl,
+    InvalidName,
+    InvalidSetting,
+    ProjectNotFound,
+    UnknownSetting,
+)
 from headwater.given import texts
 from headwater.names import check_name, same_name
 from headwater.origin import Origin
+from headwater.pipeline.fixpoints import FIXPOINT_KEYS, fixpoint_of
 from headwater.policies import SEVERITIES, Severity, WritePolicy, view_cache_of, write_choices_of
 from headwater.runtime import TomlSource, check_keys
 from headwater.upkeep import UPKEEP_KEYS, UpkeepPolicy, upkeep_policy_of
@@ -23,11 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from headwater.pipeline.spec import Fixpoint
     from headwater.policies import ViewCachePolicy
 
 PROJECT_FILE = "headwater.toml"
 EVERY_TABLE = "*"
-_SECTIONS = ("project", "profiles", "locations", "tables", "maintenance", "determinism", "keys", "cache")
+_SECTIONS = (
+    *("project", "profiles", "locations", "tables", "maintenance"),
+    *("determinism", "keys", "cache", "fixpoints"),
+)
 _KEYS = ("name", "definitions", "profile")
 _LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
 _TABLE_KEYS = tuple(each.name for each in fields(WritePolicy))
@@ -52,6 +64,7 @@ class ProjectConfig:
     `determinism` is what is done about rules that a view breaks, by its name; "*" stands for every view.
     `keys` are the columns of a dataset that are unique together, by its name.
     `cache` is how a run keeps the rows of a view that is not stored, by its name.
+    `fixpoints` are the tables of SQL files that are made of themselves, by the table's name.
     A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
     folder that its sources are taken from.
     """
@@ -72,6 +85,7 @@ class ProjectConfig:
         default_factory=dict[str, "tuple[tuple[str, ...], ...]"]
     )
     cache: Mapping[str, ViewCachePolicy] = field(default_factory=dict[str, "ViewCachePolicy"])
+    fixpoints: Mapping[str, Fixpoint] = field(default_factory=dict[str, "Fixpoint"])
     declare: Callable[[], None] | None = None
 
     def upkeep_of(self, name: str) -> UpkeepPolicy:
@@ -172,6 +186,7 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         determinism=_determinism(source, content),
         keys=_declared_keys(source, content),
         cache=_cache(source, content),
+        fixpoints=_by_name(source, "fixpoints", content, _fixpoint),
     )
 
 
@@ -188,6 +203,8 @@ def _by_name(
             found[name] = read(name, _table(name, value))
         except (UnknownSetting, InvalidSetting) as error:
             raise replace(error, origin=_origin(source, section, name, error.key)) from None
+        except InvalidDdl as error:
+            raise replace(error, origin=_origin(source, section, name, "schema")) from None
     return found
 
 
@@ -214,6 +231,11 @@ def _location(name: str, table: Mapping[str, object]) -> Location:
 def _choices(name: str, table: Mapping[str, object]) -> Mapping[str, object]:
     check_keys(table, _TABLE_KEYS, f"[tables.{name}]")
     return write_choices_of(table)
+
+
+def _fixpoint(name: str, table: Mapping[str, object]) -> Fixpoint:
+    check_keys(table, FIXPOINT_KEYS, f"[fixpoints.{name}]")
+    return fixpoint_of(table)
 
 
 def _maintenance(source: TomlSource, content: Mapping[str, object]) -> dict[str, UpkeepPolicy]:

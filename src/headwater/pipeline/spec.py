@@ -5,8 +5,11 @@ Not here: how they were written; `building` makes them from definitions.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from pyspark.sql.types import StructType
 
 from headwater.datasets import ReadOptions
 from headwater.digest import digest_of
@@ -21,11 +24,28 @@ SourceKind = Literal["delta", "changes", "listing", "files", "memory", "made"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fixpoint:
+    """That a table is the least set of rows that its definition makes of itself, round by round.
+
+    `schema` has its columns in Spark's JSON. In the last of `max_rounds` rounds nothing may be new any more.
+    """
+
+    schema: str
+    max_rounds: int
+
+    @property
+    def columns(self) -> StructType:
+        """The schema as a value."""
+        return StructType.fromJson(json.loads(self.schema))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ViewSpec:
     """A step of the pipeline: its plan as bytes, whether its rows are kept, and how they are written.
 
     `cache` is how a run keeps the rows of a view that is not stored; results do not depend on it.
     `files` is the source of files of which it has a row for each, if it is an extractor.
+    The plan of a `fixpoint` reads the view's own name.
     """
 
     name: str
@@ -36,11 +56,17 @@ class ViewSpec:
     policy: WritePolicy = field(default_factory=WritePolicy)
     cache: ViewCachePolicy = "none"
     files: str | None = None
+    fixpoint: Fixpoint | None = None
 
     @property
     def digest(self) -> str:
-        """The identity of what the view says, wherever and however it is written."""
-        return self.plan.digest
+        """The identity of what the view says, wherever and however it is written.
+
+        How many rounds a fixpoint may take is not part of it: its rows do not depend on that.
+        """
+        if self.fixpoint is None:
+            return self.plan.digest
+        return digest_of([self.plan.digest, "fixpoint", self.fixpoint.schema])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

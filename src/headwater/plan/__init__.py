@@ -6,7 +6,8 @@ parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
 planned_trees                         the optimised and the physical one
 run_metrics, OperatorMetrics          what each operator counted while it ran; QueryLog for what others run
 canonical_text, type_text             a tree as text that is equal everywhere
-PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput
+PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput,
+                                      PlannedFixpoint
 ScanUnit, scan_unit_key               what is read of one table
 RefreshPlan, RefreshWindow            how a plan for the rows of some keys differs from its view's
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
@@ -19,7 +20,9 @@ lineage_of, ViewLineage, Edge         which columns depend on which, and how
 names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
-prove, KeyProof, NoProof, REASONS     whether a view can be made anew key by key, or why not
+prove, KeyProof, NoProof, REASONS     whether a view can be made anew key by key, or why not;
+                                      prove_fixpoint if it is made of itself
+find_nonlinear, NotLinear             why a step of a fixpoint needs all rows so far, not the new ones alone
 effort_of                             how much there is to work out for its rows
 order_of                              views in the order in which they can be made
 task_graph, TaskGraph                 planned views, scans, columns: what depends on what
@@ -33,6 +36,7 @@ from headwater.plan.bundle import (
     PlanBundle,
     PlanFinding,
     PlannedColumn,
+    PlannedFixpoint,
     PlannedFunction,
     PlannedInput,
     PlanText,
@@ -56,8 +60,9 @@ from headwater.plan.determinism import Determinism, Finding, Unsteady, check_det
 from headwater.plan.diff import PlanChange, changes_between
 from headwater.plan.effort import effort_of
 from headwater.plan.fingerprint import Fingerprint
-from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove
+from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove, prove_fixpoint
 from headwater.plan.lineage import Edge, ViewLineage, lineage_of
+from headwater.plan.linearity import NotLinear, find_nonlinear
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
 from headwater.plan.rules import CHANCES, RULES
@@ -77,6 +82,7 @@ __all__ = [
     "InspectedQuery",
     "KeyProof",
     "NoProof",
+    "NotLinear",
     "OperatorMetrics",
     "PlanBundle",
     "PlanChange",
@@ -84,6 +90,7 @@ __all__ = [
     "PlanText",
     "PlanTree",
     "PlannedColumn",
+    "PlannedFixpoint",
     "PlannedFunction",
     "PlannedInput",
     "QueryLog",
@@ -104,6 +111,7 @@ __all__ = [
     "determinism_of",
     "effort_of",
     "empty_relation",
+    "find_nonlinear",
     "functions_in_parsed",
     "inspect_query",
     "lineage_dot",
@@ -116,6 +124,7 @@ __all__ = [
     "plan_error",
     "planned_trees",
     "prove",
+    "prove_fixpoint",
     "rehydrate",
     "run_metrics",
     "scan_unit_key",

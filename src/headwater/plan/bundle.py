@@ -107,6 +107,22 @@ class PlanFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     rows: bool = False
 
 
+class PlannedFixpoint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """That a view is applied to its own rows until nothing new appears.
+
+    Attributes:
+        schema: The columns that it declares, in Spark's JSON.
+        max_rounds: How many rounds there may be; the last of them finds nothing new.
+        linear: Whether a round is given the rows alone that the one before it added, and not all so far.
+        reason: Why not, if not.
+    """
+
+    schema: str
+    max_rounds: int
+    linear: bool
+    reason: str = ""
+
+
 class OperatorMetrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one operator of a physical plan counted while it ran: rows, bytes, milliseconds."""
 
@@ -165,6 +181,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         findings: What may not repeat; `approximate` are the columns that are compared with a tolerance, be it
             by the view's own doing or by what it reads.
         refresh: For a plan that was derived from a view's to make the rows of some keys, how.
+        fixpoint: What holds for its rounds, if it is made of itself; its own name is none of its inputs.
         fingerprint: The identity of all this.
     """
 
@@ -193,6 +210,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     findings: tuple[PlanFinding, ...] = ()
     approximate: tuple[str, ...] = ()
     refresh: RefreshPlan | None = None
+    fixpoint: PlannedFixpoint | None = None
     fingerprint: Fingerprint
 
     @property

@@ -77,7 +77,9 @@ def _code(before: PlanBundle, after: PlanBundle) -> PlanChange:
 
 
 def _said(bundle: PlanBundle) -> dict[str, Any]:
-    return {**bundle.policy, **{f"gate of {name}": gate for name, gate in bundle.gates.items()}}
+    fixpoint = {} if bundle.fixpoint is None else {"fixpoint": bundle.fixpoint.schema}
+    gates = {f"gate of {name}": gate for name, gate in bundle.gates.items()}
+    return {**bundle.policy, **fixpoint, **gates}
 
 
 def _input(each: PlannedInput) -> str:

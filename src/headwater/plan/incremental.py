@@ -41,6 +41,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "expand": "Rows are repeated with nulls, or other columns, in place of the key.",
         "python-operator": "A function or a program sees many rows at once, and may make anything of them.",
         "recursion": "A recursive table reads what changed.",
+        "fixpoint": "The rows of a key come from rows of other keys that were found before.",
         "unknown-operator": "The plan has an operator of which nothing is known.",
     }
 )
@@ -80,7 +81,8 @@ def prove(tree: PlanTree, key: Sequence[str], changed: Iterable[str]) -> KeyProo
     """Whether the view with this analysed tree can be made anew key by key, if these datasets changed.
 
     The tree opens views; a view that `changed` names is a leaf all the same. A changed dataset that the view
-    does not read has no trace, and needs none.
+    does not read has no trace, and needs none. For a view that is applied to its own rows, see
+    `prove_fixpoint`.
     """
     walk = Locality(tree, {same_name(each): each for each in changed})
     try:
@@ -89,6 +91,26 @@ def prove(tree: PlanTree, key: Sequence[str], changed: Iterable[str]) -> KeyProo
     except Stopped as stop:
         return NoProof(stop.code, stop.operator, stop.detail)
     return KeyProof(tuple(key), {name: tuple(each[name] for each in found) for name in sorted(found[0])})
+
+
+def prove_fixpoint(
+    tree: PlanTree, view: str, key: Sequence[str], changed: Iterable[str]
+) -> KeyProof | NoProof:
+    """The same for a view that is applied to its own rows until nothing new appears.
+
+    The law holds for the view's rows in the end if it holds for one step, to which the rows so far are one
+    more dataset that changed, and if the key is traced to the same columns of these: then rows of a key come,
+    round by round, of rows of that key alone.
+    """
+    found = prove(tree, key, (*changed, view))
+    if isinstance(found, NoProof):
+        return found
+    traces = {name: each for name, each in found.traces.items() if same_name(name) != same_name(view)}
+    own = found.traces.get(view, found.key)
+    if [same_name(each) for each in own] != [same_name(each) for each in found.key]:
+        words = f"({', '.join(found.key)}) comes from ({', '.join(own)}) of rows that were found before"
+        return NoProof("fixpoint", "", words)
+    return KeyProof(found.key, traces)
 
 
 def _columns_of(tree: PlanTree, key: Sequence[str]) -> list[int]:

@@ -273,8 +273,12 @@ def task_graph(bundles: Iterable[PlanBundle]) -> TaskGraph:
 
 
 def _check_lineage(bundle: PlanBundle) -> None:
-    """Lineage may know of less: a common table that nobody uses is read by name alone. Never of more."""
-    promised = tuple(each.name for each in bundle.inputs)
+    """Lineage may know of less: a common table that nobody uses is read by name alone. Never of more.
+
+    A fixpoint's columns depend on each other, too; that is no arrow.
+    """
+    itself = (bundle.view,) if bundle.fixpoint is not None else ()
+    promised = (*(each.name for each in bundle.inputs), *itself)
     found = bundle.lineage.datasets
     if not {same_name(name) for name in found} <= {same_name(name) for name in promised}:
         origin = Origin(bundle.file, bundle.line)

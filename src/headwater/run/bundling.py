@@ -23,6 +23,7 @@ from headwater.plan import (
     PlanBundle,
     PlanFinding,
     PlannedColumn,
+    PlannedFixpoint,
     PlannedFunction,
     PlannedInput,
     PlanText,
@@ -30,6 +31,7 @@ from headwater.plan import (
     canonical_text,
     check_determinism,
     determinism_of,
+    find_nonlinear,
     lineage_of,
     semantics_of,
     type_text,
@@ -76,6 +78,7 @@ class Bundling:
         inputs = tuple(self._input(name) for name in sorted(reads))
         analysed = PlanText(text=canonical_text(tree))
         policy: dict[str, Any] = dict(view.policy.lasting())
+        fixpoint = _fixpoint(view, tree)
         bundle = PlanBundle(
             view=view.name,
             file=file_of(view, self.config),
@@ -97,11 +100,12 @@ class Bundling:
             lineage=lineage_of(tree, view.name, view.origin),
             findings=tuple(_finding(each) for each in found.findings),
             approximate=found.unsteady.approximate,
+            fixpoint=fixpoint,
             fingerprint=Fingerprint(
                 code=analysed.digest,
                 functions=digest_of({each.name: each.digest for each in functions}),
                 settings=digest_of(settings),
-                policies=digest_of([policy, gates, view.stored]),
+                policies=digest_of([policy, gates, view.stored, *([fixpoint.schema] if fixpoint else ())]),
                 inputs=_inputs_digest(inputs),
             ),
         )
@@ -154,8 +158,12 @@ class Bundling:
             origin=view.origin,
         )
         check_determinism(found.findings)
+        # A fixpoint reads what it makes. Its rows are told apart by all columns, so that whatever reaches one
+        # of them reaches all: a second look would find nothing more.
         self._unsteady[same_name(view.name)] = found.unsteady
-        self._keys[same_name(view.name)] = found.keys
+        # What is unique in one round need not be in all of them together.
+        whole = (tuple(each.name for each in tree.columns),)
+        self._keys[same_name(view.name)] = found.keys if view.fixpoint is None else whole
         return found
 
     def _known_keys(self) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -164,6 +172,8 @@ class Bundling:
         return {name: (*self.config.keys.get(name, ()), *self._keys.get(name, ())) for name in names}
 
     def _semantics(self, view: ViewSpec, tree: PlanTree) -> SemanticTypes:
+        if view.fixpoint is not None:
+            self._meanings[same_name(view.name)] = dict(view.policy.semantic_types)
         declared = _by_name_in(tree, self._meanings)
         found = semantics_of(tree, view.name, view.origin, declared, dict(view.policy.semantic_types))
         self._meanings[same_name(view.name)] = dict(found.by_column)
@@ -223,6 +233,18 @@ def _columns(tree: PlanTree, semantics: SemanticTypes) -> tuple[PlannedColumn, .
     return tuple(
         PlannedColumn(name=each.name, type=type_text(each.type), semantic_type=meanings.get(each.name))
         for each in tree.columns
+    )
+
+
+def _fixpoint(view: ViewSpec, tree: PlanTree) -> PlannedFixpoint | None:
+    if view.fixpoint is None:
+        return None
+    found = find_nonlinear(tree, view.name)
+    return PlannedFixpoint(
+        schema=view.fixpoint.schema,
+        max_rounds=view.fixpoint.max_rounds,
+        linear=found is None,
+        reason=found.detail if found else "",
     )
 
 

@@ -22,7 +22,7 @@ from headwater.delta import (
     register_listing,
     register_table,
 )
-from headwater.errors import FunctionDisabled, NotInAView, OrderMismatch
+from headwater.errors import FixpointColumns, FunctionDisabled, NotInAView, OrderMismatch
 from headwater.functions import find_function
 from headwater.names import TablePin, same_name
 from headwater.pipeline import root_property
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from headwater.delta import FilePin, Registration
     from headwater.functions import FunctionSnapshot
     from headwater.origin import Origin
-    from headwater.pipeline import SourceSpec, ViewSpec
+    from headwater.pipeline import Fixpoint, SourceSpec, ViewSpec
     from headwater.plan import PlanBundle, StatisticsDecision
     from headwater.policies import WritePolicy
     from headwater.run.bundling import Bundling
@@ -168,10 +168,13 @@ def rehydrate_view(session: RunSession, view: ViewSpec) -> DataFrame:
 def _plan_view(
     session: RunSession, view: ViewSpec, promised: tuple[str, ...], bundling: Bundling | None
 ) -> tuple[StructType, PlanBundle | None]:
-    frame = rehydrate_view(session, view)
+    frame = (
+        rehydrate_view(session, view) if view.fixpoint is None else _plan_step(session, view, view.fixpoint)
+    )
     tree = analysed_tree(frame)
     found = names_in_analysed(tree, view.name, view.origin)
-    if {same_name(name) for name in found} != {same_name(name) for name in promised}:
+    itself = {same_name(view.name)} if view.fixpoint is not None else set[str]()
+    if {same_name(name) for name in found} - itself != {same_name(name) for name in promised}:
         raise OrderMismatch(view=view.name, promised=promised, found=found, origin=view.origin)
     bundle = bundling.add(view, tree, promised) if bundling else None
     if view.stored:
@@ -187,15 +190,38 @@ def _plan_view(
     return frame.schema, bundle
 
 
+def _plan_step(session: RunSession, view: ViewSpec, fixpoint: Fixpoint) -> DataFrame:
+    """A fixpoint's step over no rows of its own, each row once.
+
+    Raises:
+        FixpointColumns: it makes other columns than it declares.
+    """
+    register_empty(session, view.name, fixpoint.columns)
+    made = rehydrate_view(session, view).distinct()
+    declared, found = _shown_columns(fixpoint.columns), _shown_columns(made.schema)
+    if declared != found:
+        raise FixpointColumns(view=view.name, declared=declared, found=found, origin=view.origin)
+    return made
+
+
+def register_empty(session: RunSession, name: str, columns: StructType) -> None:
+    """Lets a name stand for no rows of a table that is not made yet."""
+    empty = empty_relation(session, as_stored(columns), name)
+    planned = TablePin(name=name, uri=f"planned:{name}", version=0, digest="")
+    register_table(session, "memory", planned, empty, provider_kind="planned")
+
+
+def _shown_columns(schema: StructType) -> tuple[str, ...]:
+    return tuple(f"{each.name} {each.dataType.simpleString()}" for each in schema.fields)
+
+
 def _register_planned(
     session: RunSession, name: str, frame: DataFrame, origin: Origin, policy: WritePolicy | None = None
 ) -> None:
     check_storable(frame.schema, name, origin)
     if policy is not None:
         frame = check_policy(session, policy, frame, name, origin)
-    empty = empty_relation(session, as_stored(frame.schema), name)
-    planned = TablePin(name=name, uri=f"planned:{name}", version=0, digest="")
-    register_table(session, "memory", planned, empty, provider_kind="planned")
+    register_empty(session, name, frame.schema)
 
 
 def as_stored(schema: StructType) -> StructType:

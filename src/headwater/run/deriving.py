@@ -80,20 +80,15 @@ def found_keys(session: RunSession, refresh: Refresh, view: ScheduledView) -> Ge
         kept.queryExecution().analyzed().rdd().unpersist(False)
 
 
-def derived_rows(
-    session: RunSession,
-    refresh: Refresh,
-    keys: AffectedKeys,
-    view: ScheduledView,
-    between: Sequence[ScheduledView],
-) -> DataFrame:
-    """The view's rows of these keys; in `session`, names come to stand for what they are made of."""
+def cut_inputs(
+    session: RunSession, refresh: Refresh, keys: AffectedKeys, between: Sequence[ScheduledView]
+) -> None:
+    """Lets the names of changed inputs, and views between, stand for what has one of these keys."""
     for each in refresh.changed:
         rows = restrict_rows(session, session.spark.table(each.name), keys.rows, each.columns)
         rows.createOrReplaceTempView(each.name)
     for each in between:
         each.rows(session).createOrReplaceTempView(each.name)
-    return restrict_rows(session, view.rows(session), keys.rows, refresh.key)
 
 
 def derived_bundle(

@@ -19,6 +19,7 @@ from headwater.pipeline import SourceSpec
 from headwater.run.caching import ViewCaches, sweep_staging
 from headwater.run.drift import check_drift
 from headwater.run.facts import Facts, capabilities_shown, last_commits
+from headwater.run.fixpoint import rounds_of, sweep_rounds
 from headwater.run.healing import STOPPED, record_stopped
 from headwater.run.ledger import LEDGER, append_runs
 from headwater.run.making import Made, MakingRequest, make_tables
@@ -72,6 +73,7 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         ) as engine,
     ):
         stopped = record_stopped(request.warehouse, request.profile.storage, listen)
+        sweep_rounds(request.warehouse.staging_path, [each.run_id for each in stopped])
         run = open_run(request, clock, listen, engine)
         pipeline = read_definitions(run)
         sources = [run.pins.pinned(source) for source in pipeline.sources]
@@ -136,6 +138,8 @@ def _make(
         registrations={each.table.name: each for each in compiled.registrations},
         slow_seconds=run.request.profile.slow_task_seconds,
         monotonic=run.clock.monotonic,
+        rounds_place=rounds_of(run.request.warehouse.staging_path, run.run_id),
+        tell=lambda words: run.listen(Progress(message=words)),
     )
     request = MakingRequest(
         context=context,

@@ -105,7 +105,7 @@ def _failed(error: HeadwaterError) -> PlanText:
 def _names_of_places(planning: Planning, view: str) -> dict[str, str]:
     """The datasets behind the places that scans read: tables with their versions, and files of listings."""
     found: dict[str, str] = {}
-    for name in reached_by(planning.compiled, planning.pipeline, view):
+    for name in (view, *reached_by(planning.compiled, planning.pipeline, view)):
         pin, spec = planning.pin_of(name), planning.pipeline.spec(name)
         if pin is not None:
             found[f"file:{local_path_of(pin.uri)}"] = f"{pin.name}@{pin.version}"

@@ -21,7 +21,8 @@ from headwater.delta import find_content, note_of, read_history
 from headwater.errors import DeltaError, ManifestUnreadable
 from headwater.names import TablePin
 from headwater.run.outcome import Progress
-from headwater.run.tasks import WITHDRAWN, rows_written
+from headwater.run.task_records import rows_written
+from headwater.run.tasks import WITHDRAWN
 
 if TYPE_CHECKING:
     from headwater.artifacts import Manifest

@@ -290,7 +290,9 @@ def _not_made(request: MakingRequest, ends: Ends) -> list[TableRecord]:
     found: list[TableRecord] = []
     for name in request.table_uris:
         if name in ends.errors:
-            found.append(TableRecord(name=name, action="failed", reason=str(ends.errors[name])))
+            rounds = request.context.rounds.get(name, ())
+            reason = str(ends.errors[name])
+            found.append(TableRecord(name=name, action="failed", reason=reason, rounds=rounds))
         elif name in ends.behind:
             reason = f"not reached: '{ends.behind[name]}' failed"
             found.append(TableRecord(name=name, action="skipped", reason=reason))
@@ -305,4 +307,4 @@ def _as_it_was(request: MakingRequest, name: str) -> TableRecord:
     blank = TableRecord(name=name, action="skipped", reason=NOT_ASKED)
     if before is None:
         return blank
-    return replace(before, action="skipped", reason=NOT_ASKED, started_at=None, seconds=None)
+    return replace(before, action="skipped", reason=NOT_ASKED, started_at=None, seconds=None, rounds=())

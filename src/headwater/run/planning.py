@@ -48,7 +48,7 @@ from headwater.run.steps import (
     table_uris,
     unchanged_since,
 )
-from headwater.run.tasks import is_made_by
+from headwater.run.task_records import is_made_by
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:

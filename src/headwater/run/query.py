@@ -293,6 +293,9 @@ class _Names:
             reason = "the last run knew it, and its definition is gone"
             raise NothingToRead(name=name, reason=reason, path=str(self._request.config.root))
         self._check_made(spec.name)
+        if spec.fixpoint is not None:
+            root = str(self._request.config.root)
+            raise NothingToRead(name=spec.name, reason="it was not made yet", path=root, origin=spec.origin)
         return schemas.reads_of(spec)
 
     def _is_known(self, pipeline: Pipeline, name: str) -> bool:

@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from headwater.artifacts import RefreshRecord
 from headwater.delta import (
     ReplaceKeys,
@@ -21,22 +23,24 @@ from headwater.delta import (
     scans_of,
     storage_error,
 )
-from headwater.errors import DeltaError, EngineFailed
-from headwater.run.deriving import derived_bundle, derived_rows, found_keys
+from headwater.errors import DeltaError, EngineFailed, NoFixpoint
+from headwater.run.deriving import cut_inputs, derived_bundle, found_keys
 from headwater.run.refreshing import MOST, full
+from headwater.run.task_records import record_of, rows_written
 from headwater.run.tasks import (
+    all_rounds,
     commit_rows,
     left_alone,
     note_for,
     policy_of,
-    record_of,
-    rows_written,
     watching_operators,
 )
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+
+    from pyspark.sql import DataFrame
 
     from headwater.artifacts import TableRecord
     from headwater.delta import LogHead
@@ -81,12 +85,12 @@ class RefreshTask:
                     return full("history-gone", str(lost))
                 except DeltaError as error:
                     return full("history-gone", str(error))
-                return self._replaced(own, decided, keys, head)
+                return self._replaced(own, decided, keys, head, within)
         finally:
             own.release()
 
     def _replaced(
-        self, own: RunSession, decided: Refresh, keys: AffectedKeys, head: LogHead
+        self, own: RunSession, decided: Refresh, keys: AffectedKeys, head: LogHead, within: ExitStack
     ) -> TableRecord | Refresh:
         told = RefreshRecord(
             mode="incremental",
@@ -101,8 +105,12 @@ class RefreshTask:
             return left_alone(self.context, self.view, rows_commit(head), head, key, _LEFT, told)
         if decided.is_large and (part := self._part(own, keys, head)) > MOST:
             return full("most-changed", f"{part:.0%} of its rows have one of the affected keys")
-        new = derived_rows(own, decided, keys, self.view, self.between)
-        self.context.derived[self.view.name] = derived_bundle(self.bundle, new, decided, keys.windows)
+        try:
+            new, step = self._rows(own, decided, keys, within)
+        except NoFixpoint as error:  # all rows together may need fewer rounds than some of them
+            self.context.rounds.pop(self.view.name, None)
+            return full("fixpoint", error.message)
+        self.context.derived[self.view.name] = derived_bundle(self.bundle, step, decided, keys.windows)
         pins = self.context.checks.pins_of(self.reached)
         self.context.scans[self.view.name] = scans_of(own, new, pins)
         approximate = self.context.approximate.get(self.view.name, ())
@@ -117,7 +125,22 @@ class RefreshTask:
         marked = marked_approximate(self.context.session, new, approximate)
         receipt = commit_rows(self.context, mutation, marked, self.view.origin, affected=keys.rows)
         rows = receipt.content.rows if receipt.content else None
-        return record_of(receipt, key, action="incremental", reason="", rows=rows, refresh=told)
+        made = record_of(receipt.pin, key, "incremental", "", rows, receipt.content, told)
+        return replace(made, rounds=self.context.rounds.get(self.view.name, ()))
+
+    def _rows(
+        self, own: RunSession, decided: Refresh, keys: AffectedKeys, within: ExitStack
+    ) -> tuple[DataFrame, DataFrame]:
+        """The new rows of these keys, and the view's own part in them, which is one step of a fixpoint.
+
+        In the session, names come to stand for what they are made of.
+        """
+        cut_inputs(own, decided, keys, self.between)
+        step = restrict_rows(own, self.view.rows(own), keys.rows, decided.key)
+        if self.view.fixpoint is None:
+            return step, step
+        rows = within.enter_context(all_rounds(self.context, own, self.view))
+        return restrict_rows(own, rows, keys.rows, decided.key), step
 
     def _part(self, own: RunSession, keys: AffectedKeys, head: LogHead) -> float:
         """How much of the table has one of the keys."""

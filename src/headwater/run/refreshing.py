@@ -25,7 +25,7 @@ from headwater.delta import (
 from headwater.errors import DeltaError, ManifestUnreadable
 from headwater.names import TablePin, same_name
 from headwater.pipeline import ViewSpec
-from headwater.plan import REASONS, KeyProof, NoProof, effort_of, prove
+from headwater.plan import REASONS, KeyProof, NoProof, effort_of, prove, prove_fixpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -349,12 +349,18 @@ def _proof(question: RefreshQuestion, changed: list[str]) -> KeyProof:
     keys = [view.policy.refresh_by] if view.policy.refresh_by else [each for each in question.keys if each]
     if not keys:
         raise _Full("no-key")
-    found = [prove(question.analysed, key, changed) for key in keys]
+    found = [_proven(question, key, changed) for key in keys]
     proofs = [each for each in found if isinstance(each, KeyProof)]
     if proofs:
         return proofs[0]
     stopped = next(each for each in found if isinstance(each, NoProof))
     raise _Full(stopped.code, f"{stopped.detail}{f' ({stopped.operator})' if stopped.operator else ''}")
+
+
+def _proven(question: RefreshQuestion, key: tuple[str, ...], changed: list[str]) -> KeyProof | NoProof:
+    if question.view.fixpoint is None:
+        return prove(question.analysed, key, changed)
+    return prove_fixpoint(question.analysed, question.view.name, key, changed)
 
 
 def _differing(before: tuple[FileRecord, ...], now: tuple[ListedFile, ...]) -> tuple[str, ...]:

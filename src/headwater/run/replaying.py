@@ -9,7 +9,7 @@ one.
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -32,6 +32,7 @@ from headwater.policies import write_policy_of
 from headwater.run.comparing import RowDifference, compare_rows, count_far
 from headwater.run.compile import register_source
 from headwater.run.drift import check_drift
+from headwater.run.fixpoint import fixpoint_rows
 from headwater.run.history import find_run
 from headwater.run.outcome import Listener, Progress
 from headwater.run.recorded import (
@@ -41,14 +42,16 @@ from headwater.run.recorded import (
     recorded_profile,
     stored_view,
 )
+from headwater.run.scheduled import ScheduledView
 from headwater.run.sessions import opened_session
 from headwater.run.tasks import TaskContext, write_table
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from headwater.artifacts import Manifest
     from headwater.delta import ContentDigest, LogHead, SnapshotInfo
@@ -130,7 +133,7 @@ def replay_run(request: ReplayRequest, clock: Clock, listen: Listener) -> Replay
     )
     chosen, skipped = _chosen(run, request.view)
     made: list[ReplayedView] = []
-    place = request.warehouse.root / "staging" / f"replay-{new_run_id(clock)}"
+    place = request.warehouse.staging_path / f"replay-{new_run_id(clock)}"
     if chosen:
         request.warehouse.check_writable()
         with opened_session(profile, listen, request.spark) as session:
@@ -246,25 +249,38 @@ class _Replay:
         self._register(name)
         own = self.session.copy()  # what is made gets the name that what was recorded has here
         try:
-            rows = rehydrate(own, bundle.plan, name, origin_of(bundle))
-            receipt = write_table(
-                TaskContext(
-                    session=own,
-                    pipeline=self.run.manifest.project,
-                    run_id=self.place.name,
-                    new_token=self.clock.new_token,
-                ),
-                name,
-                marked_approximate(own, rows, bundle.approximate),
-                uri=self.request.profile.storage.canonical_uri(str(self.place / name)),
-                key=bundle.fingerprint.digest,
-                head=None,
-                origin=origin_of(bundle),
-                policy=write_policy_of(bundle.policy),
-            )
+            with self._rows(own, bundle) as rows:
+                receipt = write_table(
+                    TaskContext(
+                        session=own,
+                        pipeline=self.run.manifest.project,
+                        run_id=self.place.name,
+                        new_token=self.clock.new_token,
+                    ),
+                    name,
+                    marked_approximate(own, rows, bundle.approximate),
+                    uri=self.request.profile.storage.canonical_uri(str(self.place / name)),
+                    key=bundle.fingerprint.digest,
+                    head=None,
+                    origin=origin_of(bundle),
+                    policy=write_policy_of(bundle.policy),
+                )
         finally:
             own.release()
         return receipt.pin, receipt.content or compute_content(self.session, receipt.pin)
+
+    @contextmanager
+    def _rows(self, session: RunSession, bundle: PlanBundle) -> Generator[DataFrame]:
+        """The rows of a view; those of a fixpoint are there within it only."""
+        view = ScheduledView(
+            name=bundle.view, plan=bundle.plan, origin=origin_of(bundle), fixpoint=bundle.fixpoint
+        )
+        if view.fixpoint is None:
+            yield view.rows(session)
+            return
+        place = self.place / f"rounds of {bundle.view}"
+        with fixpoint_rows(session, view, place, monotonic=self.clock.monotonic) as rows:
+            yield rows
 
     def _register(self, view: str) -> None:
         """Gives names to all that a view reads, each after what it reads itself."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from headwater.origin import Origin
     from headwater.pipeline import ViewSpec
-    from headwater.plan import PlanBundle
+    from headwater.plan import PlanBundle, PlannedFixpoint
     from headwater.runtime import RunSession
 
 
@@ -28,12 +28,19 @@ class ScheduledView:
     plan: bytes = field(repr=False)
     origin: Origin
     policy: WritePolicy = field(default_factory=WritePolicy)
+    fixpoint: PlannedFixpoint | None = None
 
     @classmethod
     def of(cls, bundle: PlanBundle, view: ViewSpec) -> ScheduledView:
         """A planned view, with the place and the policy of its definition."""
-        return cls(name=bundle.view, plan=bundle.plan, origin=view.origin, policy=view.policy)
+        return cls(
+            name=bundle.view,
+            plan=bundle.plan,
+            origin=view.origin,
+            policy=view.policy,
+            fixpoint=bundle.fixpoint,
+        )
 
     def rows(self, session: RunSession) -> DataFrame:
-        """The rows of the view over what is registered in `session` now."""
+        """The rows of the view over what is registered in `session` now; of a fixpoint, those of one step."""
         return rehydrate(session, self.plan, self.name, self.origin)

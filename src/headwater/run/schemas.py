@@ -50,11 +50,16 @@ class RecordedSchemas:
         return self._text(sql, origin, None).reads
 
     def reads_of(self, view: ViewSpec) -> tuple[str, ...]:
-        """The tables that a view reads, those inside its SQL texts too; sorted, each once."""
+        """The tables that a view reads, those inside its SQL texts too; sorted, each once.
+
+        What a fixpoint reads of itself is none of them.
+        """
         names = {same_name(name): name for name in view.plan.reads}
         for sql in view.plan.sql:
             for name in self._text(sql, view.name, view.origin).reads:
                 names.setdefault(same_name(name), name)
+        if view.fixpoint is not None:
+            names.pop(same_name(view.name), None)
         return tuple(sorted(names.values()))
 
     def functions_of(self, spec: ViewSpec | SourceSpec) -> tuple[str, ...]:

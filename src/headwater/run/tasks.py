@@ -7,13 +7,13 @@ even if the run that made it was killed before it could record anything. Not her
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replaced
 
-from headwater.artifacts import PinRecord, RefreshRecord, TableRecord
+from headwater.artifacts import RefreshRecord, TableRecord
 from headwater.delta import (
     CommitNote,
     LogHead,
@@ -22,7 +22,6 @@ from headwater.delta import (
     find_content,
     find_head,
     marked_approximate,
-    note_of,
     read_head,
     read_pinned,
     register_delta,
@@ -41,16 +40,19 @@ from headwater.errors import (
 )
 from headwater.pipeline import FileChanged
 from headwater.plan import QueryLog
+from headwater.run.fixpoint import fixpoint_rows
 from headwater.run.refreshing import full as full_refresh
+from headwater.run.task_records import is_made_by, record_of, rows_written
 from headwater.run.watching import RowChecks, WatchedView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
-    from headwater.artifacts import Action
-    from headwater.delta import ContentDigest, Receipt, Registration, ReplaceKeys, TableScan
+    from headwater.artifacts import RoundRecord
+    from headwater.delta import Receipt, Registration, ReplaceKeys, TableScan
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.plan import OperatorMetrics, PlanBundle
@@ -72,6 +74,7 @@ class TaskContext:
     `inputs` are what each table is made of, with versions, for the notes of commits; `derived` the plans that
     were run instead of a view's own; `caches` keep rows of views that are not stored.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
+    The `rounds` of fixpoints are kept as they come, by name, and told; their rows are in `rounds_place`.
     """
 
     session: RunSession
@@ -93,6 +96,9 @@ class TaskContext:
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
     derived: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
+    rounds_place: Path | None = None
+    rounds: dict[str, tuple[RoundRecord, ...]] = field(default_factory=dict[str, "tuple[RoundRecord, ...]"])
+    tell: Callable[[str], None] = lambda _words: None
 
 
 def run_task(  # noqa: PLR0913  a task is all of this
@@ -127,24 +133,27 @@ def run_task(  # noqa: PLR0913  a task is all of this
     """
     head = find_head(uri)
     rows = rows_commit(head) if head is not None and not full else None
-    if head is not None and rows is not None and is_made_by(rows, view.name, key, recorded):
+    if head and rows and is_made_by(rows, view.name, key, recorded):
         if recorded is None or recorded.pin is None or rows.digest != recorded.pin.digest:
             _confirm(context, view, reached)
         return left_alone(context, view, rows, head, key)
     if head is not None and reason == "new":
         reason = "no run on record made its table"
-    done = refresh(head) if refresh is not None and head is not None else full_refresh("no-table")
+    done = refresh(head) if refresh and head else full_refresh("no-table")
     if isinstance(done, TableRecord):
         return replaced(done, reason=done.reason or reason)
     own = context.session.copy()
     try:
-        with own.active(), watching_operators(context, own, view.name):
+        with own.active(), watching_operators(context, own, view.name), ExitStack() as leaving:
             watched = _watched(context, own, view, between, reached)
+            if view.fixpoint is not None:
+                watched.rows = leaving.enter_context(all_rounds(context, own, view))
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
         own.release()
     told = RefreshRecord(mode="full", code=done.code, detail=done.detail)
-    return record_of(receipt, key, action="built", reason=reason, rows=receipt.rows, refresh=told)
+    made = record_of(receipt.pin, key, "built", reason, receipt.rows, receipt.content, told)
+    return replaced(made, rounds=context.rounds.get(view.name, ()))
 
 
 def _watched(
@@ -160,6 +169,22 @@ def _watched(
     watched = WatchedView(own, view, between, context.checks, reached)
     context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
     return watched
+
+
+@contextmanager
+def all_rounds(context: TaskContext, session: RunSession, view: ScheduledView) -> Generator[DataFrame]:
+    """The rows of a fixpoint; its rounds are kept and told as they come."""
+
+    def hear(each: RoundRecord) -> None:
+        context.rounds[view.name] = (*context.rounds.get(view.name, ()), each)
+        context.tell(f"{view.name} round {each.number}: {each.new_rows:,} new rows, {each.rows:,} in all")
+
+    if context.rounds_place is None:
+        message = "there is no place for the rounds of a fixpoint"
+        raise ValueError(message)
+    place = context.rounds_place / view.name
+    with fixpoint_rows(session, view, place, monotonic=context.monotonic, tell=hear) as rows:
+        yield rows
 
 
 @contextmanager
@@ -222,7 +247,7 @@ def left_alone(
     content = find_content(pin)
     rows = content.rows if content else rows_written(made.metrics)
     _register(context, newest.pin(view.name), rows)
-    return _record(pin, key, "skipped", reason, rows, content, refresh)
+    return record_of(pin, key, "skipped", reason, rows, content, refresh)
 
 
 def _confirm(context: TaskContext, view: ScheduledView, reached: Collection[str] | None) -> None:
@@ -323,54 +348,6 @@ def commit_rows(
     return receipt
 
 
-def is_made_by(head: LogHead, name: str, key: str, recorded: TableRecord | None = None) -> bool:
-    """Whether a table's rows are what a task would make: their commit says so, or a run that left them."""
-    note = note_of(head.user_metadata)
-    if note is None or note.table != name:
-        return False
-    if note.task_key == key:
-        return True
-    pin = recorded.pin if recorded else None
-    return recorded is not None and pin is not None and (recorded.task_key, pin.digest) == (key, head.digest)
-
-
 def _register(context: TaskContext, pin: TablePin, rows: int | None) -> None:
     context.registrations[pin.name] = register_delta(context.session, pin)
     context.checks.add(pin, promised=rows)
-
-
-def rows_written(counts: tuple[tuple[str, str], ...]) -> int | None:
-    """How many rows a table has by the metrics of its commit, if that wrote all of them."""
-    metrics = dict(counts)
-    is_whole = "numTargetRowsInserted" not in metrics and "numCopiedRows" not in metrics
-    count = metrics.get("numOutputRows") if is_whole else None
-    return int(count) if count is not None else None
-
-
-def record_of(
-    made: Receipt, key: str, *, action: Action, reason: str, rows: int | None, refresh: RefreshRecord
-) -> TableRecord:
-    """What a task that has written leaves behind."""
-    return _record(made.pin, key, action, reason, rows, made.content, refresh)
-
-
-def _record(
-    pin: TablePin,
-    key: str,
-    action: Action,
-    reason: str,
-    rows: int | None,
-    content: ContentDigest | None,
-    refresh: RefreshRecord | None,
-) -> TableRecord:
-    return TableRecord(
-        name=pin.name,
-        action=action,
-        reason=reason,
-        version=pin.version,
-        rows=rows,
-        digest=content.text if content else None,
-        pin=PinRecord(version=pin.version, digest=pin.digest),
-        task_key=key,
-        refresh=refresh,
-    )

@@ -27,6 +27,11 @@ class Warehouse:
         """Where the ledger's table lives."""
         return self.root / "ledger" / "events"
 
+    @property
+    def staging_path(self) -> Path:
+        """Where rows lie for as long as a run or a replay needs them."""
+        return self.root / "staging"
+
     def check_writable(self) -> None:
         """Raises WarehouseNotWritable before any work is done; leaves nothing behind."""
         place = next(folder for folder in (self.root, *self.root.parents) if folder.exists())

@@ -1,0 +1,58 @@
+"""What a task leaves on record of its table, and whether a table is what a task would make of it.
+
+Not here: the task.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.artifacts import PinRecord, TableRecord
+from headwater.delta import note_of
+
+if TYPE_CHECKING:
+    from headwater.artifacts import Action, RefreshRecord
+    from headwater.delta import ContentDigest, LogHead
+    from headwater.names import TablePin
+
+
+def is_made_by(head: LogHead, name: str, key: str, recorded: TableRecord | None = None) -> bool:
+    """Whether a table's rows are what a task would make: their commit says so, or a run that left them."""
+    note = note_of(head.user_metadata)
+    if note is None or note.table != name:
+        return False
+    if note.task_key == key:
+        return True
+    pin = recorded.pin if recorded else None
+    return recorded is not None and pin is not None and (recorded.task_key, pin.digest) == (key, head.digest)
+
+
+def rows_written(counts: tuple[tuple[str, str], ...]) -> int | None:
+    """How many rows a table has by the metrics of its commit, if that wrote all of them."""
+    metrics = dict(counts)
+    is_whole = "numTargetRowsInserted" not in metrics and "numCopiedRows" not in metrics
+    count = metrics.get("numOutputRows") if is_whole else None
+    return int(count) if count is not None else None
+
+
+def record_of(
+    pin: TablePin,
+    key: str,
+    action: Action,
+    reason: str,
+    rows: int | None,
+    content: ContentDigest | None,
+    refresh: RefreshRecord | None,
+) -> TableRecord:
+    """A table as a task leaves it."""
+    return TableRecord(
+        name=pin.name,
+        action=action,
+        reason=reason,
+        version=pin.version,
+        rows=rows,
+        digest=content.text if content else None,
+        pin=PinRecord(version=pin.version, digest=pin.digest),
+        task_key=key,
+        refresh=refresh,
+    )
