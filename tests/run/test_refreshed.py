@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,33 @@ def test_what_changes_nothing_is_not_committed(lake: Lake) -> None:
     lake.view("more", "SELECT k FROM b", refresh_by=["k"])
     tables = lake.build()
     assert (tables["sums"].action, tables["sums"].reason) == ("skipped", "nothing it reads changed")
+
+
+def test_a_reader_sees_the_rows_of_before_or_those_of_after(lake: Lake) -> None:
+    """Whoever looks at the table all along never finds it empty, or half of it new."""
+    lake.view("sums", SUMS)
+    lake.build()
+    seen, done = [lake.rows("sums")], threading.Event()
+
+    def poll() -> None:
+        while not done.is_set():
+            seen.append(lake.rows("sums"))
+
+    reader = threading.Thread(target=poll)
+    reader.start()
+    try:
+        lake.sql("UPDATE {a} SET x = x + 1")
+        assert lake.build()["sums"].action == "incremental"
+        lake.sql("UPDATE {a} SET k = 4 WHERE k = 2")  # a key vanishes
+        assert lake.build()["sums"].action == "incremental"
+    finally:
+        done.set()
+        reader.join()
+    lake.check()
+    seen.append(lake.rows("sums"))
+    states = [each for number, each in enumerate(seen) if number == 0 or each != seen[number - 1]]
+    assert [sum(each.values()) for each in states] == [4, 4, 4]
+    assert [max(row[2] for row in each) for each in states] == [41, 43, 43]
 
 
 def test_an_empty_window(lake: Lake) -> None:

@@ -145,9 +145,7 @@ def run_task(  # noqa: PLR0913  a task is all of this
     own = context.session.copy()
     try:
         with own.active(), watching_operators(context, own, view.name), ExitStack() as leaving:
-            watched = _watched(context, own, view, between, reached)
-            if view.fixpoint is not None:
-                watched.rows = leaving.enter_context(all_rounds(context, own, view))
+            watched = _watched(context, own, view, between, reached, leaving)
             receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     finally:
         own.release()
@@ -162,12 +160,15 @@ def _watched(
     view: ScheduledView,
     between: Sequence[ScheduledView],
     reached: Collection[str] | None,
+    leaving: ExitStack,
 ) -> WatchedView:
     """A view's rows in a session of the task's own, over what is kept of views between."""
     if context.caches is not None:
         between = context.caches.open_in(own, view.name, between)
     watched = WatchedView(own, view, between, context.checks, reached)
     context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
+    if view.fixpoint is not None:
+        watched.rows = leaving.enter_context(all_rounds(context, own, view))
     return watched
 
 
