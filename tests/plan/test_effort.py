@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         ("SELECT id + 1 AS n FROM range(3) WHERE id > 1", 0),
         ("SELECT id, count(*) AS n FROM range(3) GROUP BY id", 1),
         ("SELECT DISTINCT l.id FROM range(3) l JOIN range(3) r ON l.id = r.id", 2),
-        ("SELECT id, sum(id) OVER (PARTITION BY id) AS n FROM range(3) ORDER BY id", 2),
+        ("SELECT id, sum(id) OVER (PARTITION BY id) AS n FROM range(3) ORDER BY id", 3),
         ("SELECT id FROM range(3) WHERE id IN (SELECT max(id) FROM range(4))", 1),
     ],
 )

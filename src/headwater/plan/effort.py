@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from headwater.plan.tree import PlanTree
 
-# What brings rows of all partitions together counts once; what hands them to Python is slower still.
+# What brings rows of all partitions together counts once, and twice if it sorts each group; what hands rows
+# to Python is slower still.
 _EFFORTS: Mapping[str, int] = MappingProxyType(
     {
         "Aggregate": 1,
@@ -23,7 +24,7 @@ _EFFORTS: Mapping[str, int] = MappingProxyType(
         "Intersect": 1,
         "Join": 1,
         "Sort": 1,
-        "Window": 1,
+        "Window": 2,
         "PythonUDF": 3,
     }
 )

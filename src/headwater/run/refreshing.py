@@ -342,18 +342,22 @@ def _check_told(spec: SourceSpec) -> None:
 
 
 def _proof(question: RefreshQuestion, changed: list[str]) -> KeyProof:
-    """The first key that the plan proves; what stopped the first, if none is proven."""
+    """The first key that the plan proves, or a part of it; what stopped the first, if none is proven."""
     view = question.view
     if view.files is not None and {same_name(each) for each in changed} == {same_name(view.files)}:
         return KeyProof(_PATH, {changed[0]: _PATH})  # one row for each file is what an extractor is
     keys = [view.policy.refresh_by] if view.policy.refresh_by else [each for each in question.keys if each]
-    if not keys:
+    stopped: NoProof | None = None
+    for key in keys:
+        # A part of a key is one, too: it tells rows apart into fewer groups.
+        found = {column: _proven(question, (column,), changed) for column in key}
+        part = tuple(column for column, each in found.items() if isinstance(each, KeyProof))
+        proof = _proven(question, part, changed) if part else next(iter(found.values()))
+        if isinstance(proof, KeyProof):
+            return proof
+        stopped = stopped or proof
+    if stopped is None:
         raise _Full("no-key")
-    found = [_proven(question, key, changed) for key in keys]
-    proofs = [each for each in found if isinstance(each, KeyProof)]
-    if proofs:
-        return proofs[0]
-    stopped = next(each for each in found if isinstance(each, NoProof))
     raise _Full(stopped.code, f"{stopped.detail}{f' ({stopped.operator})' if stopped.operator else ''}")
 
 

@@ -137,8 +137,7 @@ def run_task(  # noqa: PLR0913  a task is all of this
         if recorded is None or recorded.pin is None or rows.digest != recorded.pin.digest:
             _confirm(context, view, reached)
         return left_alone(context, view, rows, head, key)
-    if head is not None and reason == "new":
-        reason = "no run on record made its table"
+    reason = "no run on record made its table" if head and reason == "new" else reason
     done = refresh(head) if refresh and head else full_refresh("no-table")
     if isinstance(done, TableRecord):
         return replaced(done, reason=done.reason or reason)
