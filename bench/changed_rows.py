@@ -5,8 +5,8 @@
 One project, one session, in turns: rows of one per cent of the customers are updated, and the table is
 brought up to date, as `refresh = "auto"` decides or in full. `heavy` joins, ranks and aggregates in several
 ways, `light` filters and projects: there the engine chooses to make all of the table, and says so. `apart`
-does not read what changed and is skipped. The bar is 0.5 for `heavy`; `light` is never slower than in full, but for
-what the clock does by itself. A reader that polls all along must see the old rows or the new ones.
+does not read what changed and is skipped. The bar is 0.5 for `heavy`; `light` is never slower than in full,
+but for what the clock does by itself. A reader that polls all along must see the old rows or the new ones.
 """
 
 from __future__ import annotations

@@ -76,9 +76,8 @@ def _declaring(
     write: Mapping[str, object],
     function: Callable[P, R],
 ) -> Callable[P, R]:
-    made: Callable[..., Any] = declared(
-        "table", function, name, write, lambda: fixpoint_of({"schema": schema, "max_rounds": max_rounds})
-    )
+    said = {"schema": schema, "max_rounds": max_rounds}
+    made: Callable[..., Any] = declared("table", function, name, write, fixpoint=lambda: fixpoint_of(said))
     return made
 
 
