@@ -172,7 +172,7 @@ def bench(runtime: SessionRuntime) -> Generator[Bench]:
         yield found
 
 
-@pytest.mark.parametrize("query", LINEAR, ids=str)
+@pytest.mark.parametrize("query", LINEAR, ids=lambda query: getattr(query, "__name__", None))
 def test_a_linear_step_and_its_law(bench: Bench, query: Query) -> None:
     assert bench.why_not(query) is None
     assert bench.broken(query, range(2), 5) == []

@@ -45,6 +45,10 @@ def test_the_derived_plan_is_a_bundle_of_its_own(lake: Lake) -> None:
     with lake.project.query("SELECT refresh FROM hw_tasks WHERE action = 'incremental'") as result:
         (row,) = result.read_all().to_pylist()
     assert '"provider":"feed"' in row["refresh"]
+    recorded = f"SELECT plan_fingerprint FROM hw_plans WHERE run_id = '{newest}' AND view_name = 'joined'"
+    with lake.project.query(recorded) as result:
+        prints = {each["plan_fingerprint"] for each in result.read_all().to_pylist()}
+    assert prints == {derived.fingerprint.digest, planned.fingerprint.digest}
 
 
 def test_a_replay_of_a_refresh_makes_all_rows_and_finds_the_same(lake: Lake) -> None:

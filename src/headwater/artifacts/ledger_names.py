@@ -119,6 +119,9 @@ class RoundEntry(LedgerEntry, frozen=True, kw_only=True):
 class PlanEntry(LedgerEntry, frozen=True, kw_only=True):
     """How each view was planned, stored or not: one row per view and run.
 
+    A view whose table was refreshed key by key has one more, with the plan that was run instead; `refresh` in
+    `details` tells how that differs.
+
     The plans are texts in canonical form; the optimised and the physical one are there if they were asked
     for. `required_functions` and `tags` are what it calls of the catalogue, and `function_digest` is that of
     all functions of the session; `settings_digest` is that of the settings and versions that results depend

@@ -22,7 +22,7 @@ from headwater.artifacts import (
     ledger_rows,
     ledger_select,
     maintenance_row,
-    read_plans,
+    read_schedule,
     remove_mark,
 )
 from headwater.delta import (
@@ -116,8 +116,8 @@ def append_runs(
     """
     for manifest in manifests:
         try:
-            bundles = read_plans(warehouse.root, manifest.run_id).values()
-            record_run(session, warehouse, manifest, bundles)
+            schedule = read_schedule(warehouse.root, manifest.run_id)
+            record_run(session, warehouse, manifest, (*schedule.plans, *schedule.derived))
         except HeadwaterError as error:
             return error
         remove_mark(warehouse.root, manifest.run_id)
