@@ -16,6 +16,7 @@ from headwater.delta import (
     Overwrite,
     Update,
     affected_keys,
+    changed_keys,
     compared_keys,
     marked_approximate,
     netted_changes,
@@ -24,6 +25,7 @@ from headwater.delta import (
     same_keys,
     write_policy,
 )
+from headwater.delta.digests import changed_files
 from headwater.errors import ChangesNotRecorded, ScanNotResolved
 
 if TYPE_CHECKING:
@@ -168,3 +170,24 @@ def test_columns_that_are_not_there_or_cannot_be_compared_are_no_keys(table: Tab
             affected_keys(table.session, window(table, 0), [name])
         with pytest.raises(ScanNotResolved, match=f"the key {name}"):
             keys_by_rows(table, 0, name)
+
+
+def test_files_that_a_commit_states_again_are_not_new(table: Table) -> None:
+    """Row tracking that is switched on later notes more about every file; the files are as before."""
+    table.change(Append, table.values("(1, 1), (2, 2) AS t(k, v)"))
+    old = table.head.pin("t")
+    table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')")
+    table.change(Overwrite, table.values("(1, 1) AS t(k, v)"))
+    assert changed_files(table.uri, old.version, table.version) is None
+    assert keys_by_rows(table, old.version, "k") == [(2,)]
+
+
+def test_either_of_the_two_tells_what_changed(table: Table) -> None:
+    table.change(Append, table.values("(1, 1), (2, 2) AS t(k, v)"))
+    first = table.head.pin("t")
+    table.change(Append, table.values("(3, 3) AS t(k, v)"), policy=FEED)
+    second = table.head.pin("t")
+    table.change(Append, table.values("(4, 4) AS t(k, v)"))
+    for old, keys, is_fed in ((first, [(3,), (4,)], False), (second, [(4,)], True)):
+        rows, found = changed_keys(table.session, old, table.head.pin("t"), ("k",))
+        assert (sorted(rows_of(rows).elements()), found) == (keys, is_fed)

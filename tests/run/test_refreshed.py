@@ -190,6 +190,37 @@ def test_a_feed_that_was_vacuumed_makes_a_build_in_full_that_says_so(lake: Lake)
     lake.check()
 
 
+def test_a_table_that_is_damaged_is_made_anew(lake: Lake) -> None:
+    lake.view("sums", SUMS)
+    lake.build()
+    for file in (lake.folder / ".headwater" / "tables" / "sums").glob("*.parquet"):
+        file.unlink()
+    lake.sql("UPDATE {a} SET x = 11 WHERE k = 1")
+    tables = lake.build()
+    assert (tables["sums"].action, tables["sums"].refresh.code) == ("built", "table-changed")
+    lake.check()
+
+
+def test_a_column_that_becomes_another_of_the_same_name(lake: Lake) -> None:
+    """The feed tells nothing of it: its rows are null from now on."""
+    lake.sql("ALTER TABLE {a} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    lake.view("kept", "SELECT k, x FROM a", refresh_by="k")
+    lake.build()
+    lake.sql("ALTER TABLE {a} DROP COLUMN x")
+    lake.sql("ALTER TABLE {a} ADD COLUMN x INT")
+    lake.build()
+    lake.check()
+    assert {row[1] for row in lake.rows("kept")} == {None}
+
+
+def test_a_table_that_nobody_asks_for_tells_of_no_refresh(lake: Lake) -> None:
+    tables = moved(lake, "UPDATE {a} SET x = 11 WHERE k = 1", sums=SUMS, other="SELECT k, y FROM b")
+    assert tables["sums"].refresh.keys == 1
+    lake.sql("UPDATE {b} SET y = 7 WHERE k = 1")
+    tables = lake.build(only=("other",))
+    assert (tables["sums"].action, tables["sums"].refresh) == ("skipped", None)
+
+
 def test_the_commit_of_a_refresh_is_the_tables_own(lake: Lake) -> None:
     """One commit, with the note of its task, and a derived plan on record."""
     moved(lake, "UPDATE {a} SET x = 11 WHERE k = 1", sums=SUMS)

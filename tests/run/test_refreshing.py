@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from lakes import Lake, make_lake
+from msgspec.structs import replace as with_fields
 
-from headwater.artifacts import RefreshRecord
+from headwater.artifacts import RefreshRecord, commit_manifest, last_manifest
 from headwater.run import REFRESH_REASONS, refreshing
-from headwater.run.refreshing import Refresh, full
+from headwater.run.task_records import STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,13 @@ def gone_feed(lake: Lake) -> None:
         each.unlink()
 
 
+def stopped(lake: Lake) -> None:
+    """As if the run that made it had been killed before it had seen its sources whole."""
+    last = last_manifest(lake.folder / ".headwater")
+    assert last is not None
+    commit_manifest(lake.folder / ".headwater", with_fields(last, error=STOPPED, status="failed"))
+
+
 def no_table(lake: Lake) -> None:
     shutil.rmtree(lake.folder / ".headwater" / "tables" / "sums")
 
@@ -111,6 +119,7 @@ def no_table(lake: Lake) -> None:
         (source_said, "source-changed"),
         (gone_feed, "history-gone"),
         (no_table, "no-table"),
+        (stopped, "no-record"),
     ],
 )
 def test_why_all_of_a_table_is_made(copied: Lake, change: Callable[[Lake], None], code: str) -> None:
@@ -118,6 +127,25 @@ def test_why_all_of_a_table_is_made(copied: Lake, change: Callable[[Lake], None]
     planned = copied.plan()["sums"]
     assert (planned.action, planned.mode, planned.mode_code) == ("built", "full", code)
     assert planned.mode_reason.startswith(REFRESH_REASONS[code].removesuffix("."))
+
+
+def test_keys_that_a_table_cannot_tell_apart_and_values_that_depend_on_other_rows(
+    tmp_path: Path, runtime: SessionRuntime
+) -> None:
+    """Empty text is null as a folder; VARCHAR is no key of a merge; ids of rows depend on where they lie."""
+    lake = make_lake(tmp_path / "project", runtime)
+    lake.sql("ALTER TABLE {a} ADD COLUMN v VARCHAR(9)")
+    toml = lake.folder / "headwater.toml"
+    toml.write_text(f'{toml.read_text()}\n[determinism.by_row]\nrow-id = "allow"\n')
+    lake.view("by_folder", "SELECT j, sum(x) AS x FROM a GROUP BY j", partition_by="j")
+    lake.view("by_varchar", "SELECT v, sum(x) AS x FROM a GROUP BY v")
+    lake.view("by_row", "SELECT k, j, monotonically_increasing_id() AS n FROM a", refresh_by="k")
+    lake.build()
+    lake.sql("UPDATE {a} SET x = 11 WHERE k = 1")
+    codes = {name: code for name, (_, code) in lake.modes().items()}
+    not_compared = dict.fromkeys(("by_folder", "by_varchar"), "key-not-comparable")
+    assert codes == {**not_compared, "by_row": "by-place"}
+    assert {each.action for each in lake.build().values()} == {"built"}
 
 
 def test_what_is_asked_for_in_full_and_what_is_up_to_date(copied: Lake) -> None:
@@ -159,9 +187,3 @@ def test_all_of_a_table_where_that_is_the_shorter_way(copied: Lake, monkeypatch:
     copied.sql("UPDATE {a} SET x = 12 WHERE k = 1")
     assert copied.build()["sums"].action == "incremental"
     copied.check()
-
-
-def test_every_code_is_in_words() -> None:
-    assert full("told").words == "Its policy says so."
-    assert Refresh(mode="incremental", code="proven", detail="by a(k)").words.endswith(": by a(k).")
-    assert all(words.endswith(".") for words in REFRESH_REASONS.values())

@@ -21,8 +21,10 @@ read_pinned, open_pinned        rows at a version: PinnedRead, its ScanColumn
 read_changes, open_changes      what changed between two versions: ChangeRead
 netted_changes                  the same, less what cancels out
 affected_keys, compared_keys    the keys of those rows: from the feed, or from two versions
+changed_keys                    either of the two
 window_between, table_bytes     what would be read to know them, and all there is: ChangeWindow
 restrict_rows                   the rows that have one of some keys
+complaint_of_keys               why those of a table cannot be replaced
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
 scans_of                        what a query reads of each table: TableScan
 verify_pin, promised_rows       whether rows are as the log promises: Verification
@@ -105,7 +107,7 @@ from headwater.delta.mutation import (
     note_of,
     same_keys,
 )
-from headwater.delta.netting import affected_keys, compared_keys, netted_changes
+from headwater.delta.netting import affected_keys, changed_keys, compared_keys, netted_changes
 from headwater.delta.preparing import check_policy
 from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.projection import ScanColumn
@@ -120,7 +122,7 @@ from headwater.delta.registration import (
     register_listing,
     register_table,
 )
-from headwater.delta.replacing import restrict_rows
+from headwater.delta.replacing import complaint_of_keys, restrict_rows
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable
@@ -235,6 +237,7 @@ __all__ = [
     "affected_keys",
     "alter_constraints",
     "alter_properties",
+    "changed_keys",
     "check_gate",
     "check_policy",
     "check_storable",
@@ -245,6 +248,7 @@ __all__ = [
     "commits_since_checkpoint",
     "commits_since_clustered",
     "compared_keys",
+    "complaint_of_keys",
     "compute_content",
     "content_of_text",
     "describe_pin",

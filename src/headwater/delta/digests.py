@@ -106,15 +106,16 @@ def _moved(session: RunSession, old: TablePin, known: ContentDigest, new: TableP
 
 
 def changed_files(uri: str, old: int, new: int) -> tuple[list[_Action], list[_Action]] | None:
-    """The data files that only the older version has, and only the newer one; None if commits are gone.
+    """The data files that only the older version has, and only the newer one; None if that is not told.
 
-    They are read from the commits between, without Spark. Another deletion vector makes another file.
+    Commits may be gone, or add files once more that were there before. They are read without Spark. Another
+    deletion vector makes another file.
     """
     removed: dict[str, _Action] = {}
     added: dict[str, _Action] = {}
     for version in range(old + 1, new + 1):
         actions = find_actions(uri, version)
-        if actions is None:
+        if actions is None or _states_again(actions):
             return None
         for each in actions:
             for name, here, there in (("remove", removed, added), ("add", added, removed)):
@@ -127,6 +128,13 @@ def changed_files(uri: str, old: int, new: int) -> tuple[list[_Action], list[_Ac
                     if there.pop(key, None) is None:
                         here[key] = file
     return list(removed.values()), list(added.values())
+
+
+def _states_again(actions: list[dict[str, object]]) -> bool:
+    """Whether a commit adds files without new rows and removes none, as Delta does to note more of them."""
+    added = [each["add"] for each in actions if isinstance(each.get("add"), dict)]
+    is_removing = any(isinstance(each.get("remove"), dict) for each in actions)
+    return not is_removing and any(cast("_Action", each).get("dataChange") is False for each in added)
 
 
 def is_widened(old: SnapshotInfo, new: SnapshotInfo) -> bool:

@@ -8,10 +8,11 @@ Not here: the feed itself; what is done with keys.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from headwater.datasets import ReadOptions
-from headwater.delta.changes import earlier_rows, open_changes
+from headwater.delta.changes import ChangePin, earlier_rows, open_changes
 from headwater.delta.columns import quoted, sql_column
 from headwater.delta.content import free_prefix, marked_approximate, row_hashes
 from headwater.delta.digests import changed_files, is_widened
@@ -19,7 +20,7 @@ from headwater.delta.failures import loading_errors
 from headwater.delta.files import open_actions, open_rows
 from headwater.delta.schema import is_comparable
 from headwater.delta.snapshot import describe_pin
-from headwater.errors import ScanNotResolved
+from headwater.errors import ChangesNotRecorded, ScanNotResolved
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from headwater.delta.changes import ChangePin
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
@@ -83,6 +83,24 @@ def affected_keys(
     feed = _feed(session, pinned, origin)
     hashed, prefix = _hashed(session, feed, feed.columns[:-_FEED_COLUMNS], _CAME)
     return _keys(session, hashed, prefix, names)
+
+
+def changed_keys(
+    session: RunSession, old: TablePin, new: TablePin, columns: Sequence[str], origin: Origin | None = None
+) -> tuple[DataFrame, bool]:
+    """The keys of what changed after `old` up to `new`, and whether the feed told it or two versions did.
+
+    The feed tells nothing of a column that becomes another one of the same name; then versions are compared.
+
+    Raises:
+        ChangesNotRecorded, ScanNotResolved, VersionNotFound, LogUnreadable: as for `compared_keys`.
+    """
+    after = describe_pin(session, new, origin)
+    if after.keeps_changes and is_widened(describe_pin(session, old, origin), after):
+        with suppress(ChangesNotRecorded):  # it did not keep one all along
+            pinned = ChangePin(pin=new, starting_version=old.version + 1)
+            return affected_keys(session, pinned, columns, origin), True
+    return compared_keys(session, old, new, columns, origin), False
 
 
 def compared_keys(

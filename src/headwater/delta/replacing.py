@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructType
 
 from headwater.delta.columns import quoted, sql_column
 from headwater.delta.content import (
@@ -263,20 +263,36 @@ def _joined(
     return rows.alias(table).join(keys.alias(name), condition, how)
 
 
+def complaint_of_keys(snapshot: SnapshotInfo, keys: Sequence[str]) -> str | None:
+    """Why the rows of keys that a query knows cannot be replaced in a table; None if they can.
+
+    Empty text is null in a folder's name: so two keys of a query may be one of the table.
+    """
+    folders = {each.lower() for each in snapshot.partition_columns}
+    kinds = {each.name.lower(): each.dataType for each in snapshot.schema.fields}
+    for name in keys:
+        if name.lower() in folders and isinstance(kinds[name.lower()], StringType):
+            return f"empty text and null are one folder of {name}, and two keys"
+    return _complaint(snapshot, keys)
+
+
+def _complaint(snapshot: SnapshotInfo, keys: Sequence[str]) -> str | None:
+    fields = {each.name.lower(): each for each in snapshot.schema.fields}
+    for name in keys:
+        field = fields.get(name.lower())
+        if field is None:
+            return f"the table has no column {name}"
+        if not is_comparable(field.dataType) or TEXT_TYPE in field.metadata:
+            kind = field.metadata.get(TEXT_TYPE, field.dataType.simpleString())
+            return f"keys of the type {kind} ({name}) are not compared"
+    return None
+
+
 def _key_fields(
     mutation: ReplaceKeys, snapshot: SnapshotInfo, path: str, origin: Origin | None
 ) -> StructType:
-    fields = {each.name.lower(): each for each in snapshot.schema.fields}
-    found = StructType([])
-    for name in mutation.keys:
-        field = fields.get(name.lower())
-        if field is None:
-            complaint = f"the table has no column {name}"
-        elif not is_comparable(field.dataType) or TEXT_TYPE in field.metadata:
-            kind = field.metadata.get(TEXT_TYPE, field.dataType.simpleString())
-            complaint = f"keys of the type {kind} ({name}) are not compared"
-        else:
-            found.add(field)
-            continue
+    complaint = _complaint(snapshot, mutation.keys)
+    if complaint is not None:
         raise MutationRefused(path=path, kind=mutation.kind, detail=complaint, origin=origin)
-    return found
+    fields = {each.name.lower(): each for each in snapshot.schema.fields}
+    return StructType([fields[name.lower()] for name in mutation.keys])

@@ -35,7 +35,7 @@ from headwater.run.outcome import Listener, Progress, RunOutcome, ignore_progres
 from headwater.run.planning import PlannedView, ProjectPlan
 from headwater.run.project import Project
 from headwater.run.query import QueryResult, ResultColumn
-from headwater.run.refreshing import REFRESH_REASONS, refresh_words
+from headwater.run.refreshes import REFRESH_REASONS, refresh_words
 from headwater.run.replaying import ReplayedView, ReplayReport
 from headwater.run.tables import (
     LocatedTable,

@@ -15,21 +15,15 @@ import pyarrow as pa
 from msgspec.structs import replace
 from pyspark.sql import DataFrame
 
-from headwater.delta import (
-    ChangePin,
-    affected_keys,
-    compared_keys,
-    restrict_rows,
-)
+from headwater.delta import changed_keys, restrict_rows
 from headwater.digest import digest_of
-from headwater.errors import ChangesNotRecorded
 from headwater.plan import PlannedInput, PlanText, RefreshPlan, RefreshWindow, analysed_tree, canonical_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from headwater.plan import PlanBundle
-    from headwater.run.refreshing import ChangedInput, Refresh
+    from headwater.run.refreshes import ChangedInput, Refresh
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
 
@@ -119,17 +113,18 @@ def derived_bundle(
 def _keys_of(
     session: RunSession, changed: ChangedInput, view: ScheduledView
 ) -> tuple[DataFrame, RefreshWindow]:
-    if changed.paths is not None or changed.pin is None or changed.before is None:
-        paths = pa.table({"path": pa.array(changed.paths or (), pa.string())})
-        rows = session.spark.createDataFrame(paths)
+    if changed.paths is not None:
+        rows = session.spark.createDataFrame(pa.table({"path": pa.array(changed.paths, pa.string())}))
         return rows, RefreshWindow(dataset=changed.name, provider="listing")
     old, new = changed.before, changed.pin
-    window = RefreshWindow(dataset=changed.name, first=old.version + 1, last=new.version, provider="feed")
-    if changed.feed:
-        try:
-            pinned = ChangePin(pin=new, starting_version=old.version + 1)
-            return affected_keys(session, pinned, changed.columns, view.origin), window
-        except ChangesNotRecorded:
-            pass  # it did not keep one all along
-    rows = compared_keys(session, old, new, changed.columns, view.origin)
-    return rows, replace(window, provider="snapshots")
+    if new is None:
+        message = f"nobody has said at which version '{changed.name}' is read"
+        raise ValueError(message)
+    rows, is_fed = changed_keys(session, old, new, changed.columns, view.origin)
+    window = RefreshWindow(
+        dataset=changed.name,
+        first=old.version + 1,
+        last=new.version,
+        provider="feed" if is_fed else "snapshots",
+    )
+    return rows, window

@@ -20,7 +20,7 @@ from headwater.run.caching import ViewCaches, sweep_staging
 from headwater.run.drift import check_drift
 from headwater.run.facts import Facts, capabilities_shown, last_commits
 from headwater.run.fixpoint import rounds_of, sweep_rounds
-from headwater.run.healing import STOPPED, record_stopped
+from headwater.run.healing import record_stopped
 from headwater.run.ledger import LEDGER, append_runs
 from headwater.run.making import Made, MakingRequest, make_tables
 from headwater.run.outcome import Listener, Progress, RunOutcome
@@ -39,6 +39,7 @@ from headwater.run.steps import (
     table_uris,
     unchanged_since,
 )
+from headwater.run.task_records import STOPPED
 from headwater.run.tasks import TaskContext
 from headwater.run.watching import RowChecks
 from headwater.runtime import engine_errors
@@ -237,7 +238,8 @@ def _outcome(
         status = "failed"
     if manifest.run_id != run.run_id:
         words = "nothing changed since the last run"
-        tables = tuple(replace(table, action="skipped", reason=words) for table in tables)
+        passing = {"refresh": None, "rounds": ()}
+        tables = tuple(replace(table, action="skipped", reason=words, **passing) for table in tables)
         status = "unchanged"
     uris = table_uris(run, pipeline)
     return RunOutcome(

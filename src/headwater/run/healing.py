@@ -21,7 +21,7 @@ from headwater.delta import find_content, note_of, read_history
 from headwater.errors import DeltaError, ManifestUnreadable
 from headwater.names import TablePin
 from headwater.run.outcome import Progress
-from headwater.run.task_records import rows_written
+from headwater.run.task_records import STOPPED, rows_written
 from headwater.run.tasks import WITHDRAWN
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from headwater.run.warehouse import Warehouse
     from headwater.runtime import StorageProfile
 
-STOPPED = "the run was stopped before it ended"
 _BEFORE = "made before the run was stopped"
 
 

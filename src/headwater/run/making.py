@@ -20,7 +20,6 @@ from headwater.names import TablePin
 from headwater.pipeline import SourceSpec, ViewSpec
 from headwater.plan import analysed_tree, rehydrate
 from headwater.run.changes import current_identities, reason_to_build
-from headwater.run.healing import STOPPED
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
 from headwater.run.refreshed import RefreshTask
@@ -28,6 +27,7 @@ from headwater.run.refreshing import RefreshQuestion
 from headwater.run.scanning import scan_units
 from headwater.run.scheduled import ScheduledView
 from headwater.run.scheduling import run_tasks
+from headwater.run.task_records import STOPPED
 from headwater.run.tasks import run_task, write_table
 from headwater.runtime import ENGINE_GONE, engine_errors, for_thread
 
@@ -36,14 +36,15 @@ if TYPE_CHECKING:
 
     from headwater.artifacts import Manifest
     from headwater.clock import Clock
-    from headwater.delta import Receipt, Registration
+    from headwater.delta import LogHead, Receipt, Registration
     from headwater.pipeline import Pipeline
     from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
     from headwater.run.pins import SourcePins
-    from headwater.run.refreshing import Refresh, Refreshing
+    from headwater.run.refreshes import Refresh
+    from headwater.run.refreshing import Refreshing
     from headwater.run.scheduling import Ends
     from headwater.run.tasks import TaskContext
 
@@ -191,7 +192,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
         bundle=bundle,
         between=inner,
         reached=reached,
-        decide=lambda: _decided(request, made, scheduled, view, is_fresh=is_fresh),
+        decide=lambda head: _decided(request, made, scheduled, view, head, is_fresh=is_fresh),
     )
     table = run_task(
         request.context,
@@ -215,7 +216,13 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
 
 
 def _decided(
-    request: MakingRequest, made: Made, scheduled: ScheduledView, view: ViewSpec, *, is_fresh: bool
+    request: MakingRequest,
+    made: Made,
+    scheduled: ScheduledView,
+    view: ViewSpec,
+    head: LogHead,
+    *,
+    is_fresh: bool,
 ) -> Refresh:
     """Whether a table is refreshed key by key, now that all it reads is there."""
     session = request.context.session
@@ -224,7 +231,7 @@ def _decided(
         bundle=made.bundles[view.name],
         bundles=made.bundles,
         keys=request.bundling.keys_of(view.name),
-        uri=request.table_uris[view.name],
+        head=head,
         full=request.full,
         is_fresh=is_fresh,
         tree=lambda: analysed_tree(scheduled.rows(session), opens_views=True),
@@ -307,4 +314,5 @@ def _as_it_was(request: MakingRequest, name: str) -> TableRecord:
     blank = TableRecord(name=name, action="skipped", reason=NOT_ASKED)
     if before is None:
         return blank
-    return replace(before, action="skipped", reason=NOT_ASKED, started_at=None, seconds=None, rounds=())
+    passing = {"started_at": None, "seconds": None, "refresh": None, "rounds": ()}
+    return replace(before, action="skipped", reason=NOT_ASKED, **passing)

@@ -34,8 +34,8 @@ from headwater.run.bundling import file_of
 from headwater.run.compile import rehydrate_view
 from headwater.run.making import EVERY_RUN, reached_by
 from headwater.run.outcome import Progress
+from headwater.run.refreshes import full as full_refresh
 from headwater.run.refreshing import RefreshQuestion
-from headwater.run.refreshing import full as full_refresh
 from headwater.run.scanning import scan_units
 from headwater.run.sessions import LazySession
 from headwater.run.steps import (
@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
     from headwater.run.outcome import Listener
-    from headwater.run.refreshing import Refresh, Refreshing
+    from headwater.run.refreshes import Refresh
+    from headwater.run.refreshing import Refreshing
     from headwater.run.steps import RunRequest
     from headwater.runtime import RunSession
 
@@ -321,7 +322,7 @@ class Planning:
             bundle=bundle,
             bundles=self._bundles,
             keys=self.bundling.keys_of(view.name),
-            uri=uri,
+            head=find_head(uri),
             full=self.run.request.full,
             is_fresh=is_fresh,
             tree=lambda: analysed_tree(rehydrate_view(self.session, view), opens_views=True),

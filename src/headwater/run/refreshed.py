@@ -23,9 +23,10 @@ from headwater.delta import (
     scans_of,
     storage_error,
 )
-from headwater.errors import DeltaError, EngineFailed, NoFixpoint
+from headwater.errors import DataFileMissing, DataFileUnreadable, DeltaError, EngineFailed, NoFixpoint
 from headwater.run.deriving import cut_inputs, derived_bundle, found_keys
-from headwater.run.refreshing import MOST, full
+from headwater.run.refreshes import full
+from headwater.run.refreshing import MOST
 from headwater.run.task_records import record_of, rows_written
 from headwater.run.tasks import (
     all_rounds,
@@ -35,7 +36,7 @@ from headwater.run.tasks import (
     policy_of,
     watching_operators,
 )
-from headwater.runtime import engine_errors
+from headwater.runtime import engine_errors, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from headwater.delta import LogHead
     from headwater.plan import PlanBundle
     from headwater.run.deriving import AffectedKeys
-    from headwater.run.refreshing import Refresh
+    from headwater.run.refreshes import Refresh
     from headwater.run.scheduled import ScheduledView
     from headwater.run.tasks import TaskContext
     from headwater.runtime import RunSession
@@ -63,11 +64,11 @@ class RefreshTask:
     bundle: PlanBundle
     between: Sequence[ScheduledView]
     reached: Collection[str]
-    decide: Callable[[], Refresh]
+    decide: Callable[[LogHead], Refresh]
 
     def run(self, head: LogHead) -> TableRecord | Refresh:
         """Refreshes the table whose newest commit is `head`; or says why all of it has to be made."""
-        decided = self.decide()
+        decided = self.decide(head)
         if decided.mode == "full":
             return decided
         own = self.context.session.copy()
@@ -85,7 +86,12 @@ class RefreshTask:
                     return full("history-gone", str(lost))
                 except DeltaError as error:
                     return full("history-gone", str(error))
-                return self._replaced(own, decided, keys, head, within)
+                try:
+                    return self._replaced(own, decided, keys, head, within)
+                except (DataFileMissing, DataFileUnreadable) as error:
+                    if error.path != str(local_path_of(head.uri)):
+                        raise  # an input's: nothing can be made of it
+                    return full("table-changed", str(error))
         finally:
             own.release()
 
@@ -109,8 +115,8 @@ class RefreshTask:
             new, step = self._rows(own, decided, keys, within)
         except NoFixpoint as error:  # all rows together may need fewer rounds than some of them
             self.context.rounds.pop(self.view.name, None)
-            return full("fixpoint", error.message)
-        self.context.derived[self.view.name] = derived_bundle(self.bundle, step, decided, keys.windows)
+            return full("too-many-rounds", error.message)
+        derived = derived_bundle(self.bundle, step, decided, keys.windows)
         pins = self.context.checks.pins_of(self.reached)
         self.context.scans[self.view.name] = scans_of(own, new, pins)
         approximate = self.context.approximate.get(self.view.name, ())
@@ -124,6 +130,7 @@ class RefreshTask:
         )
         marked = marked_approximate(self.context.session, new, approximate)
         receipt = commit_rows(self.context, mutation, marked, self.view.origin, affected=keys.rows)
+        self.context.derived[self.view.name] = derived
         rows = receipt.content.rows if receipt.content else None
         made = record_of(receipt.pin, key, "incremental", "", rows, receipt.content, told)
         return replace(made, rounds=self.context.rounds.get(self.view.name, ()))
@@ -150,5 +157,8 @@ class RefreshTask:
         total = content.rows if content else rows_written(head.metrics)
         if not total:
             return 0.0
-        with engine_errors(self.view.origin):
-            return restrict_rows(own, rows, keys.rows).count() / total
+        try:
+            with engine_errors(self.view.origin):
+                return restrict_rows(own, rows, keys.rows).count() / total
+        except EngineFailed as error:
+            raise storage_error(error) or error from error

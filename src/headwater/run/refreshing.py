@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from headwater.artifacts import read_manifest, read_plans
 from headwater.datasets import FeatureGate
 from headwater.delta import (
+    complaint_of_keys,
     describe_pin,
     find_head,
     note_of,
@@ -25,49 +25,31 @@ from headwater.delta import (
 from headwater.errors import DeltaError, ManifestUnreadable
 from headwater.names import TablePin, same_name
 from headwater.pipeline import ViewSpec
-from headwater.plan import REASONS, KeyProof, NoProof, effort_of, prove, prove_fixpoint
+from headwater.plan import KeyProof, NoProof, effort_of, prove, prove_fixpoint
+from headwater.run.refreshes import ChangedInput, Refresh, full
+from headwater.run.task_records import STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from headwater.artifacts import FileRecord, Manifest, RefreshRecord
-    from headwater.delta import ListedFile
+    from headwater.artifacts import FileRecord, Manifest
+    from headwater.delta import ListedFile, LogHead
     from headwater.pipeline import Pipeline, SourceSpec
     from headwater.plan import PlanBundle, PlannedInput, PlanTree
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RunSession
 
-# Why a table is made the way it is, by code; what the proof has to say is among them.
-REFRESH_REASONS: Mapping[str, str] = MappingProxyType(
-    {
-        "proven": "The rows of affected keys are enough, as the plan proves.",
-        "up-to-date": "There is nothing to refresh.",
-        "inlined": "It is a part of the views that read it.",
-        "asked": "All of it was asked for.",
-        "told": "Its policy says so.",
-        "every-run": "A clock or chance is allowed in it, so that every run makes other rows.",
-        "no-table": "There is no table yet.",
-        "table-changed": "The rows that are there are not those that a run has made.",
-        "no-record": "The plans of the run that made its rows are not on record.",
-        "view-changed": "The view, or one that it is made of, is another.",
-        "function-changed": "A function that it calls is another.",
-        "setting-changed": "A setting or a version that results depend on is another.",
-        "policy-changed": "How its table is written, or what is asked of its inputs, is another.",
-        "source-changed": "A source is declared otherwise.",
-        "no-history": "An input that changed does not tell which rows.",
-        "history-gone": "What would tell which rows of an input changed is not there any more.",
-        "most-changed": "So much of an input changed that all of the table is the shorter way.",
-        "cheaper-in-full": "There is so little to work out that all of the table is the shorter way.",
-        **REASONS,
-    }
-)
 _CHANGED_PART = {
     "code": "view-changed",
     "functions": "function-changed",
     "settings": "setting-changed",
     "policies": "policy-changed",
 }
+# Rules whose findings give a row another value when it is made among others.
+_BY_PLACE = frozenset(
+    {"partition-id", "row-id", "file-metadata", "limit-without-order", "reflect", "session"}
+)
 # Below this everything is over in a moment, and a small change leaves a small trace.
 _SMALL_BYTES = 32 * 1024 * 1024
 # Beyond this part of an input, or of the table, what is left alone does not pay for finding it.
@@ -77,64 +59,12 @@ _WORTH = 2
 _PATH = ("path",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedInput:
-    """An input whose rows are others than when the table was made.
-
-    Attributes:
-        name: Its name.
-        columns: Its columns that the key goes back to, in the key's order.
-        before: The pin that the table was made of.
-        pin: The pin that is read now; None for a table that a build would make first.
-        paths: For a source of files, those that are new, gone or others.
-        feed: Whether it keeps a change feed.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    before: TablePin | None = None
-    pin: TablePin | None = None
-    paths: tuple[str, ...] | None = None
-    feed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refresh:
-    """How a table is brought up to date, and why; `code` is one of `REFRESH_REASONS`.
-
-    `key` and `changed` are there for one that is incremental; `is_large` if it is worth looking twice.
-    """
-
-    mode: Literal["full", "incremental"]
-    code: str
-    detail: str = ""
-    key: tuple[str, ...] = ()
-    changed: tuple[ChangedInput, ...] = ()
-    is_large: bool = False
-
-    @property
-    def words(self) -> str:
-        """Why, in a sentence, with what there is to say of this table."""
-        return refresh_words(self)
-
-
-def refresh_words(refresh: Refresh | RefreshRecord) -> str:
-    """Why a table is, or was, refreshed the way it is."""
-    said = REFRESH_REASONS.get(refresh.code, refresh.code)
-    return f"{said.removesuffix('.')}: {refresh.detail}." if refresh.detail else said
-
-
 class _Full(Exception):
     """A table is made in full."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(code)
         self.refresh = full(code, detail)
-
-
-def full(code: str, detail: str = "") -> Refresh:
-    """The decision that a table is made in full."""
-    return Refresh(mode="full", code=code, detail=detail)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +76,7 @@ class RefreshQuestion:
         bundle: Its plan, with its inputs as they are now.
         bundles: The plans of the views that are a part of it, by name.
         keys: What is known to be unique of its rows.
-        uri: Where its table lives.
+        head: The newest commit of its table; None if there is none.
         full: All of it is asked for.
         is_fresh: Every run makes other rows.
         tree: Its analysed plan, which opens views.
@@ -156,7 +86,7 @@ class RefreshQuestion:
     bundle: PlanBundle
     bundles: Mapping[str, PlanBundle]
     keys: tuple[tuple[str, ...], ...]
-    uri: str
+    head: LogHead | None
     full: bool
     is_fresh: bool
     tree: Callable[[], PlanTree]
@@ -187,6 +117,8 @@ class Refreshing:
             return self._decide(question)
         except _Full as decided:
             return decided.refresh
+        except DeltaError as error:
+            return full("history-gone", str(error))
 
     def _decide(self, question: RefreshQuestion) -> Refresh:
         if question.full:
@@ -195,7 +127,10 @@ class Refreshing:
             raise _Full("every-run")
         if question.view.policy.refresh == "full":
             raise _Full("told")
-        manifest, plans = self._made_by(question)
+        if question.head is None:
+            raise _Full("no-table")
+        manifest, plans = self._made_by(question, question.head)
+        _check_repeatable(question.bundle, question.bundles)
         _check_definitions(question.bundle, question.bundles, plans)
         old = dict(_leaves(plans[question.bundle.view], plans))
         now = dict(_leaves(question.bundle, question.bundles))
@@ -204,6 +139,11 @@ class Refreshing:
             raise _Full("no-record")
         before = {name: self._before(name, manifest, old.get(name)) for name in names}
         proof = _proof(question, names)
+        complaint = complaint_of_keys(
+            describe_pin(self.session, question.head.pin(question.view.name)), proof.key
+        )
+        if complaint is not None:
+            raise _Full("key-not-comparable", complaint)
         changed = tuple(
             self._changed(name, proof.traces[name], before[name], manifest)
             for name in names
@@ -220,17 +160,19 @@ class Refreshing:
             is_large=is_large,
         )
 
-    def _made_by(self, question: RefreshQuestion) -> tuple[Manifest, Mapping[str, PlanBundle]]:
-        """The run that committed the table's rows, with its plans."""
-        head = find_head(question.uri)
-        if head is None:
-            raise _Full("no-table")
-        note = note_of(rows_commit(head).user_metadata)
+    def _made_by(self, question: RefreshQuestion, head: LogHead) -> tuple[Manifest, Mapping[str, PlanBundle]]:
+        """The run that committed the table's rows, having seen their sources whole, with its plans."""
+        rows = rows_commit(head)
+        note = note_of(rows.user_metadata)
         if note is None or note.table != question.view.name:
             raise _Full("table-changed")
         run = self._run(note.run_id)
         made = run[1].get(question.view.name) if run else None
         if run is None or made is None or made.fingerprint.digest != note.task_key:
+            raise _Full("no-record")
+        left = next((each for each in run[0].tables if each.name == question.view.name), None)
+        is_sure = run[0].error != STOPPED and left is not None and left.action in {"built", "incremental"}
+        if not is_sure or left is None or left.pin is None or left.pin.digest != rows.digest:
             raise _Full("no-record")
         return run
 
@@ -282,7 +224,11 @@ class Refreshing:
         total = 0
         parts: list[tuple[float, str]] = []
         for each in changed:
-            if each.pin is None or each.before is None:
+            if each.pin is None:
+                # A build makes it first; until then its size is what it is now.
+                uri = self.uri_of(each.name)
+                newest = find_head(uri) if uri else None
+                total += _bytes(self.session, newest.pin(each.name)) if newest else 0
                 continue
             window = window_between(each.before, each.pin, feed=each.feed)
             if window is None or window.missing is not None:
@@ -291,7 +237,7 @@ class Refreshing:
             size = _bytes(self.session, each.pin)
             total += size
             parts.append((window.bytes / max(size, 1), each.name))
-        head = find_head(question.uri)
+        head = question.head
         total += _bytes(self.session, head.pin(question.view.name)) if head else 0
         if total < _SMALL_BYTES or question.view.policy.refresh == "incremental":
             return False
@@ -301,6 +247,16 @@ class Refreshing:
         if effort_of(question.analysed) < _WORTH:
             raise _Full("cheaper-in-full")
         return True
+
+
+def _check_repeatable(bundle: PlanBundle, bundles: Mapping[str, PlanBundle]) -> None:
+    """Nothing that is allowed in may depend on which other rows there are, or on where they lie."""
+    found = [each for each in bundle.findings if each.rule in _BY_PLACE]
+    if found:
+        raise _Full("by-place", f"{bundle.view}: {found[0].detail}")
+    for each in bundle.inputs:
+        if each.kind == "view":
+            _check_repeatable(bundles[each.name], bundles)
 
 
 def _check_definitions(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from headwater.delta import ContentDigest, LogHead
     from headwater.names import TablePin
 
+# The error of a run that nobody heard of again.
+STOPPED = "the run was stopped before it ended"
+
 
 def is_made_by(head: LogHead, name: str, key: str, recorded: TableRecord | None = None) -> bool:
     """Whether a table's rows are what a task would make: their commit says so, or a run that left them."""

@@ -41,7 +41,7 @@ from headwater.errors import (
 from headwater.pipeline import FileChanged
 from headwater.plan import QueryLog
 from headwater.run.fixpoint import fixpoint_rows
-from headwater.run.refreshing import full as full_refresh
+from headwater.run.refreshes import full as full_refresh
 from headwater.run.task_records import is_made_by, record_of, rows_written
 from headwater.run.watching import RowChecks, WatchedView
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.policies import WritePolicy
     from headwater.run.caching import ViewCaches
-    from headwater.run.refreshing import Refresh
+    from headwater.run.refreshes import Refresh
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
 
