@@ -125,7 +125,8 @@ def test_a_plan_is_one_document_for_a_program(headwater_here: Run, built: Path, 
     }
     totals = views["totals"]
     assert (totals["reason"], totals["mode"]) == ("changed plan", "full")
-    assert totals["mode_reason"] == "every refresh makes the whole table"
+    assert totals["mode_code"] == "view-changed"
+    assert totals["mode_reason"] == "The view, or one that it is made of, is another: totals."
     assert [each["dataset"] for each in totals["scans"]] == ["facts", "orders"]
     for name in ("files_kept", "files_total", "bytes_kept", "bytes_total"):
         assert isinstance(totals[name], int)

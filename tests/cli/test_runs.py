@@ -211,6 +211,7 @@ def test_runs_are_told_to_a_program(ends: dict[str, Finished]) -> None:
         "started_at": FAILED.started_at,
         "seconds": 1.0,
         "built": 0,
+        "incremental": 0,
         "skipped": 0,
         "failed": 1,
         "not_reached": 1,

@@ -185,9 +185,10 @@ def test_files_that_a_commit_states_again_are_not_new(table: Table) -> None:
 def test_either_of_the_two_tells_what_changed(table: Table) -> None:
     table.change(Append, table.values("(1, 1), (2, 2) AS t(k, v)"))
     first = table.head.pin("t")
-    table.change(Append, table.values("(3, 3) AS t(k, v)"), policy=FEED)
+    table.change(Append, table.values("(3, 3) AS t(k, v)"))
+    table.change(Append, table.values("(4, 4) AS t(k, v)"), policy=FEED)
     second = table.head.pin("t")
-    table.change(Append, table.values("(4, 4) AS t(k, v)"))
-    for old, keys, is_fed in ((first, [(3,), (4,)], False), (second, [(4,)], True)):
+    table.change(Append, table.values("(5, 5) AS t(k, v)"))
+    for old, keys, is_fed in ((first, [(3,), (4,), (5,)], False), (second, [(5,)], True)):
         rows, found = changed_keys(table.session, old, table.head.pin("t"), ("k",))
         assert (sorted(rows_of(rows).elements()), found) == (keys, is_fed)

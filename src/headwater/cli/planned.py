@@ -68,7 +68,7 @@ def _branch(views: Mapping[str, PlannedView], view: PlannedView, depth: int, see
     seen.add(same_name(view.name))
     for change in view.changes if view.action != "skipped" else ():
         yield f"{indent}    {change}"
-    if view.action == "built" and view.mode_code not in PLAIN_CODES:
+    if view.action == "built" and view.mode_code not in {"", *PLAIN_CODES}:
         yield f"{indent}    {view.mode}, {view.mode_code}: {view.mode_reason}"
     for scan in view.scans:
         files = _read(scan.kept_files, scan.candidate_files)
