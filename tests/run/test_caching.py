@@ -135,7 +135,6 @@ def zlast(second):
 def test_memory_is_computed_once_read_from_there_and_let_go(small: Callable[[str], Small]) -> None:
     one = small("memory")
     one.write("memory", READERS + LATER)
-    before = len(one.plans())
     free: dict[str, bool] = {}
 
     def listen(step: Progress) -> None:
@@ -145,7 +144,8 @@ def test_memory_is_computed_once_read_from_there_and_let_go(small: Callable[[str
     assert done.status == "done", done.errors
     assert one.calls() == 10
     # It is filled by one query and read by those that write two tables.
-    assert sum("InMemoryTableScan" in each for each in one.plans()[before:]) >= 3
+    # Spark forgets old queries, so that those of this test are told by standing last.
+    assert sum("InMemoryTableScan" in each for each in one.plans()[-60:]) >= 3
     assert (free["second"], free["second built"], free["zlast"]) == (False, False, True)
     assert one.is_memory_free()
     assert one.rows("first") == list(range(0, 20, 2))

@@ -114,10 +114,11 @@ def test_fewer_hours_than_the_table_keeps_are_refused_and_a_dry_run_changes_noth
     place = folder / ".headwater" / "tables" / "totals"
     before = sorted(str(each) for each in place.rglob("*.parquet"))
     planned = keep(folder, "totals", Vacuum(retention_hours=0), dry_run=True)
-    assert (planned.receipt.outcome, len(planned.receipt.listed), planned.record) == ("planned", 1, None)
+    gone = len(planned.receipt.listed)
+    assert (planned.receipt.outcome, gone > 0, planned.record) == ("planned", True, None)
     assert sorted(str(each) for each in place.rglob("*.parquet")) == before
     keep(folder, "totals", Vacuum(retention_hours=0), force_unsafe="nobody reads it")
-    assert len(list(place.rglob("*.parquet"))) == len(before) - 1
+    assert len(list(place.rglob("*.parquet"))) == len(before) - gone
     refused, done = read_upkeep(place)
     assert (refused.status, refused.forced) == ("failed", None)
     assert (done.status, done.forced, done.options) == ("done", "nobody reads it", {"retention_hours": 0})
