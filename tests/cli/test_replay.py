@@ -26,8 +26,8 @@ SMALL = ("--set", "driver_memory=2g", "--master", "local[2]")
 DIGEST = "hw1:3:5f1c0a77b2e94d30c6aa8e13f0b2d9c4"
 OTHER = "hw1:3:a173e01dde78e04f71b692342ee29bfb"
 SAMPLES = (
-    SampleRow(kind="changed", stored={"id": 2, "town": "x"}, replayed={"id": 2, "town": "é"}),
-    SampleRow(kind="only_stored", stored={"id": 4, "town": None}),
+    SampleRow(kind="changed", before={"id": 2, "town": "x"}, after={"id": 2, "town": "é"}),
+    SampleRow(kind="removed", before={"id": 4, "town": None}),
 )
 REPORT = ReplayReport(
     run_id="20261116T044930896394Z-a851d858",
@@ -39,7 +39,9 @@ REPORT = ReplayReport(
             recorded=DIGEST,
             replayed=OTHER,
             rows=1200,
-            difference=RowDifference(only_stored=2, only_replayed=1, changed=1, samples=SAMPLES),
+            difference=RowDifference(
+                only_before=2, only_after=1, removed=1, added=0, changed=1, samples=SAMPLES
+            ),
             reason="altered from outside at version 1 by UPDATE",
         ),
         ReplayedView(name="prices", status="failed", recorded=DIGEST, reason="HW-DELTA-016 cannot be read"),

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from headwater.delta import history
 from headwater.delta.head import read_commit
-from headwater.delta.history import newest_until, read_history, version_at
+from headwater.delta.history import (
+    commits_between,
+    newest_until,
+    read_history,
+    schema_at,
+    version_at,
+    writes_rows,
+)
 from headwater.delta.log_files import list_log
 from headwater.digest import digest_of_bytes
 from headwater.errors import LogUnreadable, NotADeltaTable, TimestampOutOfRange
@@ -307,3 +314,45 @@ def test_the_history_is_deltas(session: RunSession, tmp_path: Path) -> None:
         assert dict(ours.metrics) == deltas["operationMetrics"]
         assert (ours.is_blind_append, ours.read_version) == (deltas["isBlindAppend"], deltas["readVersion"])
         assert ours.engine_info == deltas["engineInfo"]
+
+
+def write_actions(table: Path, version: int, *actions: dict[str, object]) -> None:
+    path = commit_file(table, version)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(each) + "\n" for each in actions))
+
+
+def test_some_commits_are_told_newest_first(tmp_path: Path) -> None:
+    for version in range(5):
+        write_commit(tmp_path, version, at=BEGIN + version, operation=f"W{version}")
+    found = commits_between(tmp_path.as_uri(), 1, 3)
+    assert [(each.version, each.operation) for each in found] == [(3, "W3"), (2, "W2"), (1, "W1")]
+    commit_file(tmp_path, 2).unlink()
+    assert [each.version for each in commits_between(tmp_path.as_uri(), 1, 9)] == [4, 3, 1]
+    assert commits_between(tmp_path.as_uri(), 7, 9) == ()
+    with pytest.raises(NotADeltaTable):
+        commits_between((tmp_path / "nowhere").as_uri(), 0, 1)
+
+
+def test_a_schema_is_the_newest_that_a_commit_has_said(tmp_path: Path) -> None:
+    write_actions(tmp_path, 0, {"metaData": {"schemaString": "one"}}, {"add": {"dataChange": True}})
+    write_actions(tmp_path, 1, {"add": {"dataChange": True}})
+    write_actions(tmp_path, 2, {"commitInfo": {}}, {"metaData": {"schemaString": "two"}})
+    uri = tmp_path.as_uri()
+    assert [schema_at(uri, version) for version in range(3)] == ["one", "one", "two"]
+    commit_file(tmp_path, 0).unlink()
+    assert schema_at(uri, 1) is None
+
+
+def test_a_commit_touches_rows_unless_it_says_that_it_does_not(tmp_path: Path) -> None:
+    write_actions(tmp_path, 0, {"add": {"dataChange": True}})
+    write_actions(tmp_path, 1, {"remove": {"dataChange": False}}, {"add": {"dataChange": False}})
+    write_actions(tmp_path, 2, {"metaData": {"schemaString": "two"}})
+    write_actions(tmp_path, 3, {"remove": {}})
+    assert [writes_rows(tmp_path.as_uri(), version) for version in range(5)] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]

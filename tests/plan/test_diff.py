@@ -60,15 +60,42 @@ def test_a_view_that_is_new_or_gone() -> None:
 
 def test_the_operator_that_changed_is_named() -> None:
     text = TEXT.replace("1 long)", "2 long)")
-    (change,) = changes_between(BASE, changed("code", analysed=PlanText(text=text)))
+    (change,) = changes_between(BASE, changed("code", plan_digest="other", analysed=PlanText(text=text)))
     assert (change.kind, change.name) == ("code", "Filter")
     assert change.words == (
         "its plan changed at Filter: was Filter GreaterThan(k#2, 1 long), is Filter GreaterThan(k#2, 2 long)"
     )
     (columns,) = changes_between(
-        BASE, changed("code", analysed=PlanText(text=TEXT.replace("[a#1 l", "[b#1 l")))
+        BASE, changed("code", plan_digest="other", analysed=PlanText(text=TEXT.replace("[a#1 l", "[b#1 l")))
     )
     assert columns.name == "its columns"
+
+
+def test_a_view_that_nobody_touched_reads_other_columns() -> None:
+    """The plan is another, though its bytes are not; or they are, as the view was told another schema."""
+    other = {"analysed": PlanText(text=TEXT.replace("1 long)", "1L)"))}
+    (change,) = changes_between(BASE, changed("code", **other))
+    assert (change.kind, change.name) == ("schema", "Filter")
+    assert change.words.startswith(
+        "what it reads has other columns, so that its plan changed at Filter: was "
+    )
+    written = replace(BASE, written="w")
+    told = changed("code", plan_digest="other", written="w", **other)
+    assert [each.kind for each in changes_between(written, told)] == ["schema"]
+    rewritten = changed("code", plan_digest="other", written="x", **other)
+    assert [each.kind for each in changes_between(written, rewritten)] == ["code"]
+
+
+def test_what_a_setting_makes_of_a_plan_is_the_settings_doing() -> None:
+    before = replace(BASE, fingerprint=replace(BASE.fingerprint, code="x", settings="x"))
+    after = replace(BASE, analysed=PlanText(text="[a#1 long]\n"), settings={"a.setting": "2"})
+    assert [each.kind for each in changes_between(before, after)] == ["setting"]
+
+
+def test_functions_of_the_project_keep_their_names() -> None:
+    one = replace(BASE, functions=(PlannedFunction(name="python:loud:0123", digest="0123"),))
+    two = changed("functions", functions=(PlannedFunction(name="python:loud:4567", digest="4567"),))
+    assert [each.words for each in changes_between(one, two)] == ["function 'loud' was 0123, is 4567"]
 
 
 def test_an_operator_that_came_or_went() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from lakes import Lake, make_lake
+from seeds import Seeded, make_seeded
 
 import headwater
 
@@ -78,3 +79,22 @@ def make_project(folder: Path, spark: SparkSession) -> Path:
 def lake(tmp_path: Path, runtime: SessionRuntime) -> Lake:
     """Two tables, `a(k, j, x)` and `b(k, y)`, with change feeds; no views yet."""
     return make_lake(tmp_path / "lake-project", runtime)
+
+
+@pytest.fixture(scope="session")
+def seeded_once(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> tuple[Path, str]:
+    """The project of `seeds` after its first run, and that run's id; tests take a copy."""
+    made = make_seeded(tmp_path_factory.mktemp("seeded") / "project", runtime)
+    return made.folder, made.build()
+
+
+@pytest.fixture
+def first_run(seeded_once: tuple[Path, str]) -> str:
+    """The id of the run that `seeded` has behind it."""
+    return seeded_once[1]
+
+
+@pytest.fixture
+def seeded(seeded_once: tuple[Path, str], runtime: SessionRuntime, tmp_path: Path) -> Seeded:
+    """The project of `seeds` after its first run, to be changed."""
+    return Seeded(shutil.copytree(seeded_once[0], tmp_path / "project"), runtime)

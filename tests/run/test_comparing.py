@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Write = Callable[..., TablePin]
 
-NO_DIFFERENCE = RowDifference(only_stored=0, only_replayed=0, changed=None, samples=())
+NO_DIFFERENCE = RowDifference(only_before=0, only_after=0, removed=0, added=0, changed=None)
 
 
 @pytest.fixture
@@ -43,20 +43,26 @@ def test_rows_count_as_often_as_they_are_there(session: RunSession, write: Write
     assert compare_rows(session, one, same) == NO_DIFFERENCE
     row = {"a": 1, "m": {"x": 1, "y": 2}, "b": [1, None], "s": {"c": 1.5}}
     assert compare_rows(session, one, less) == RowDifference(
-        only_stored=1, only_replayed=0, changed=None, samples=(SampleRow(kind="only_stored", stored=row),)
+        only_before=1,
+        only_after=0,
+        removed=1,
+        added=0,
+        changed=None,
+        samples=(SampleRow(kind="removed", before=row),),
     )
-    assert compare_rows(session, less, one).only_replayed == 1
+    assert compare_rows(session, less, one).only_after == 1
 
 
 def test_rows_of_one_key_are_one_that_changed(session: RunSession, write: Write) -> None:
     one = write("one", "SELECT id, id * 2 AS v, CAST(NULL AS INT) AS n FROM range(10)")
     two = write("two", "SELECT id, if(id = 3, 0, id * 2) AS v, CAST(NULL AS INT) AS n FROM range(1, 11)")
     found = compare_rows(session, one, two, ["ID"])
-    assert (found.only_stored, found.only_replayed, found.changed) == (2, 2, 1)
+    assert (found.only_before, found.only_after, found.changed) == (2, 2, 1)
+    assert (found.removed, found.added, found.columns) == (1, 1, (("v", 1),))
     assert found.samples == (
-        SampleRow(kind="changed", stored={"id": 3, "v": 6, "n": None}, replayed={"id": 3, "v": 0, "n": None}),
-        SampleRow(kind="only_stored", stored={"id": 0, "v": 0, "n": None}),
-        SampleRow(kind="only_replayed", replayed={"id": 10, "v": 20, "n": None}),
+        SampleRow(kind="changed", before={"id": 3, "v": 6, "n": None}, after={"id": 3, "v": 0, "n": None}),
+        SampleRow(kind="removed", before={"id": 0, "v": 0, "n": None}),
+        SampleRow(kind="added", after={"id": 10, "v": 20, "n": None}),
     )
     assert compare_rows(session, one, two, ["nowhere"]).changed is None
 
@@ -67,8 +73,8 @@ def test_samples_are_few(session: RunSession, write: Write) -> None:
         write("one", "SELECT id FROM range(20)"),
         write("two", "SELECT -1L - id AS id FROM range(30)"),
     )
-    assert (found.only_stored, found.only_replayed) == (20, 30)
-    assert [each.kind for each in found.samples] == ["only_stored"] * 5 + ["only_replayed"] * 5
+    assert (found.only_before, found.only_after) == (20, 30)
+    assert [each.kind for each in found.samples] == ["removed"] * 5 + ["added"] * 5
 
 
 def test_approximate_columns_are_compared_with_a_tolerance(session: RunSession, write: Write) -> None:

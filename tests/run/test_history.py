@@ -108,6 +108,11 @@ def test_a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_last(
     assert find_run(warehouse, text).run_id == run_id
 
 
+def test_previous_is_the_one_before_the_last(warehouse: Path) -> None:
+    commit_manifest(warehouse, replace(FIRST, run_id=f"{IDS[3]}0"))
+    assert find_run(warehouse, "previous").run_id == IDS[3]
+
+
 def test_an_id_that_is_the_beginning_of_another_is_found(warehouse: Path) -> None:
     commit_manifest(warehouse, replace(FIRST, run_id=f"{IDS[0]}0"))
     assert find_run(warehouse, IDS[0]) == FIRST

@@ -257,11 +257,11 @@ def test_a_row_that_somebody_changed_is_found(folder: Path, runtime: SessionRunt
     assert report.first.reason == "altered from outside at version 1 by UPDATE"
     difference = report.first.difference
     assert difference is not None
-    assert (difference.only_stored, difference.only_replayed, difference.changed) == (1, 1, 1)
+    assert (difference.only_before, difference.only_after, difference.changed) == (1, 1, 1)
     (sample,) = difference.samples
     assert sample.kind == "changed"
-    assert sample.stored == {"id": 2, "name": "p2", "happy": None, "town": "x"}
-    assert sample.replayed == {"id": 2, "name": "p2", "happy": None, "town": "town0"}
+    assert sample.before == {"id": 2, "name": "p2", "happy": None, "town": "x"}
+    assert sample.after == {"id": 2, "name": "p2", "happy": None, "town": "town0"}
     others = {name: status for name, status in statuses(report).items() if name != "people"}
     assert set(others.values()) == {"equal", "skipped"}
 
@@ -286,7 +286,7 @@ def test_a_data_file_that_was_tampered_with_is_found(folder: Path) -> None:
     assert "the files of version 0 hold other rows" in report.first.reason
     assert report.first.recorded == report.first.replayed
     assert report.first.difference is not None
-    assert report.first.difference.only_stored == 1
+    assert report.first.difference.only_before == 1
 
 
 def test_a_file_that_cannot_be_read_fails_its_view_and_no_other(folder: Path) -> None:

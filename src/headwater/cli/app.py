@@ -14,6 +14,7 @@ import typer
 
 from headwater.cli.altering import constraints, features, properties
 from headwater.cli.build import build
+from headwater.cli.diff import diff
 from headwater.cli.doctor import doctor
 from headwater.cli.functions import functions
 from headwater.cli.init import init
@@ -45,6 +46,7 @@ app.command()(query)
 app.command()(runs)
 app.command()(show)
 app.command()(replay)
+app.command()(diff)
 app.command()(init)
 app.command()(doctor)
 app.command()(functions)

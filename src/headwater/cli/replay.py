@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from headwater.run import ReplayedView, ReplayReport, RowDifference, SampleRow
 
+# What differs, in the words of a replay: what is stored stands before what was made again.
+_KINDS = {"removed": "only_stored", "added": "only_replayed", "changed": "changed"}
+
 
 @over_project
 def replay(
@@ -118,8 +121,8 @@ def _view_document(view: ReplayedView) -> dict[str, Any]:
         "recorded": view.recorded,
         "replayed": view.replayed,
         "rows": view.rows,
-        "only_stored": found.only_stored if found else None,
-        "only_replayed": found.only_replayed if found else None,
+        "only_stored": found.only_before if found else None,
+        "only_replayed": found.only_after if found else None,
         "changed": found.changed if found else None,
         "samples": [_sample_document(each) for each in found.samples] if found else [],
         "reason": view.reason or None,
@@ -127,14 +130,14 @@ def _view_document(view: ReplayedView) -> dict[str, Any]:
 
 
 def _sample_document(sample: SampleRow) -> dict[str, Any]:
-    return {"kind": sample.kind, "stored": sample.stored, "replayed": sample.replayed}
+    return {"kind": _KINDS[sample.kind], "stored": sample.before, "replayed": sample.after}
 
 
 def _difference_lines(found: RowDifference) -> Iterator[str]:
     changed = "" if found.changed is None else f", {_counted(found.changed, 'key')} with another row"
-    yield f"{_counted(found.only_stored, 'row')} only stored, {found.only_replayed:,} only replayed{changed}"
+    yield f"{_counted(found.only_before, 'row')} only stored, {found.only_after:,} only replayed{changed}"
     for each in found.samples:
-        for sign, row in (("-", each.stored), ("+", each.replayed)):
+        for sign, row in (("-", each.before), ("+", each.after)):
             if row is not None:
                 yield f"{sign} {msgspec.json.encode(row).decode()}"
 

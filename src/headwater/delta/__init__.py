@@ -2,7 +2,8 @@
 
 Without Spark:
 read_head, find_head, is_head   the newest commit of a table: LogHead
-read_commit, find_commit        one commit; read_history all of them: CommitRecord
+read_commit, find_commit        one commit; read_history all of them: CommitRecord; commits_between some
+schema_at, writes_rows          the schema of a version, as commits tell it; and if one touches rows
 pin_version                     a table at a version or a time, pinned
 pin_changes                     a window of a change feed, pinned: ChangePin
 pin_files                       files that are no Delta table: FilePin, ListedFile
@@ -66,6 +67,7 @@ Hold, merged_holds, Guard, Loss          what must stay readable, and what would
 UpkeepReceipt, TableState   what was done, and the table before and after
 Retention, retention_of, retention_properties, wider_properties    how far back a table can be read
 rows_made_by, rows_commit, newest_with_same_rows      the first and the last commit that has a version's rows
+keeps_rows                               whether a commit leaves rows as they were
 list_log                                 what lies in a log's folder
 table_constraints                        the conditions that a table puts on its rows
 clustering_of                            the columns it is clustered by
@@ -88,7 +90,7 @@ from headwater.delta.failures import storage_error
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_commit, find_head, is_head, read_commit, read_head
-from headwater.delta.history import CommitRecord, read_history
+from headwater.delta.history import CommitRecord, commits_between, read_history, schema_at, writes_rows
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
 from headwater.delta.log_files import list_log
 from headwater.delta.mutation import (
@@ -150,6 +152,7 @@ from headwater.delta.upkeep import (
     export_snapshot,
     file_size_of,
     first_kept,
+    keeps_rows,
     last_vacuumed,
     merged_holds,
     newest_with_same_rows,
@@ -245,6 +248,7 @@ __all__ = [
     "clean_log",
     "clustering_of",
     "commit_mutation",
+    "commits_between",
     "commits_since_checkpoint",
     "commits_since_clustered",
     "compared_keys",
@@ -264,6 +268,7 @@ __all__ = [
     "hash_rows",
     "is_head",
     "keep_content",
+    "keeps_rows",
     "last_vacuumed",
     "list_files",
     "list_log",
@@ -304,6 +309,7 @@ __all__ = [
     "same_keys",
     "scan_files",
     "scans_of",
+    "schema_at",
     "small_files",
     "snapshot_info",
     "storage_error",
@@ -315,4 +321,5 @@ __all__ = [
     "wider_properties",
     "window_between",
     "write_policy",
+    "writes_rows",
 ]

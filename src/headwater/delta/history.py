@@ -1,4 +1,4 @@
-"""The past of a Delta table from its commit files: what each commit says, and which was newest at a time.
+"""The past of a Delta table from its commit files: what each commit says, its schema, the newest at a time.
 
 Not here: the rows of a version, nor whether it can still be loaded.
 """
@@ -6,10 +6,10 @@ Not here: the rows of a version, nor whether it can still be loaded.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from headwater.datasets import timestamp_of
-from headwater.delta.head import number_of, pairs_of, read_commit_file
+from headwater.delta.head import find_actions, number_of, pairs_of, read_commit_file
 from headwater.delta.log_files import commit_path, first_version_of, head_version_of, list_log, shown_path
 from headwater.digest import digest_of_bytes
 from headwater.errors import LogUnreadable, TimestampOutOfRange, VersionNotFound
@@ -44,7 +44,49 @@ def read_history(uri: str, limit: int | None = None) -> tuple[CommitRecord, ...]
     files = list_log(uri)
     head_version_of(files)
     versions = [version for version, _ in reversed(files.commits)]
-    wanted = versions if limit is None else versions[: max(limit, 0)]
+    return _records(uri, versions, versions if limit is None else versions[: max(limit, 0)])
+
+
+def commits_between(uri: str, first: int, last: int) -> tuple[CommitRecord, ...]:
+    """The commits of some versions, both ends included, that are there; newest first.
+
+    Raises:
+        NotADeltaTable: there is no log.
+        LogUnreadable: a file is no commit.
+    """
+    versions = [version for version, _ in reversed(list_log(uri).commits)]
+    return _records(uri, versions, [each for each in versions if first <= each <= last])
+
+
+def schema_at(uri: str, version: int) -> str | None:
+    """A table's schema at a version, in Spark's JSON; None where the commits that are there do not tell it.
+
+    Raises:
+        LogUnreadable: a file is no commit.
+    """
+    for each in range(version, -1, -1):
+        for action in find_actions(uri, each) or ():
+            metadata = action.get("metaData")
+            if isinstance(metadata, dict):
+                found = cast("dict[str, object]", metadata).get("schemaString")
+                return found if isinstance(found, str) else None
+    return None
+
+
+def writes_rows(uri: str, version: int) -> bool:
+    """Whether a commit adds or takes out rows, as it says itself; also if it is not there to be asked."""
+    actions = find_actions(uri, version)
+    if actions is None:
+        return True
+    files = (each.get(kind) for each in actions for kind in ("add", "remove", "cdc"))
+    return any(
+        isinstance(each, dict) and cast("dict[str, object]", each).get("dataChange") is not False
+        for each in files
+    )
+
+
+def _records(uri: str, versions: list[int], wanted: list[int]) -> tuple[CommitRecord, ...]:
+    """Those of the commits of a log, newest first, that are `wanted`, and are there."""
     infos = [(version, *each) for version in wanted if (each := _find_commit(uri, version)) is not None]
     gone = set(wanted) - {version for version, _, _ in infos}
     rising = [version for version in reversed(versions) if version not in gone]

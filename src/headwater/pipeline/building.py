@@ -41,6 +41,7 @@ from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
 from headwater.pipeline.project import Location
 from headwater.pipeline.spec import Fixpoint, Pipeline, SourceKind, SourceSpec, ViewSpec
+from headwater.pipeline.written import written_function, written_sql
 from headwater.policies import WritePolicy
 
 if TYPE_CHECKING:
@@ -180,6 +181,7 @@ class _Building:
         self._oracle = oracle
         self._made: dict[str, ViewSpec | SourceSpec] = {}
         self._open: list[str] = []
+        self._asking: set[str] = set()
 
     def spec(self, name: str) -> ViewSpec | SourceSpec:
         """The spec of a defined name, built now if it was not yet."""
@@ -204,6 +206,7 @@ class _Building:
         plan = bytes_of_plan(base_pb2.Plan.FromString(relation))
         reached: dict[str, ViewSpec | SourceSpec] = {}
         asking = self._definitions[self._open[-1]].name if self._open else "a view"
+        self._asking.update(self._open[-1:])
         waiting = [*plan.reads, *self._names_in(plan, asking)]
         while waiting:
             name = waiting.pop()
@@ -260,7 +263,15 @@ class _Building:
             cache=self._cache(definition),
             files=definition.files if isinstance(definition, ExtractorDefinition) else None,
             fixpoint=self._fixpoints.get(same_name(definition.name)),
+            written=self._written(definition),
         )
+
+    def _written(self, definition: Definition) -> str | None:
+        if isinstance(definition, SqlDefinition):
+            return written_sql(definition.text)
+        if isinstance(definition, FunctionDefinition) and same_name(definition.name) in self._asking:
+            return written_function(definition.function)
+        return None
 
     def _cache(self, definition: Definition) -> ViewCachePolicy:
         """As the project's file says, and if it does not, the definition."""

@@ -80,7 +80,7 @@ class PlanBytes:
             text, that has a subquery or a function of the catalogue in it.
         functions: Names of the functions called, sorted: Spark's, and those of the catalogue that made a part
             of the plan; those inside SQL texts are not among them.
-        python: Digests of the functions in Python that are part of the plan, sorted.
+        python: The functions in Python that are part of the plan, each by its name and its digest, sorted.
         pure: Names of those of them that are declared to depend on their arguments alone, sorted.
     """
 
@@ -90,7 +90,7 @@ class PlanBytes:
     reads: tuple[str, ...]
     sql: tuple[str, ...]
     functions: tuple[str, ...]
-    python: tuple[str, ...] = ()
+    python: tuple[tuple[str, str], ...] = ()
     pure: tuple[str, ...] = ()
 
 
@@ -175,9 +175,9 @@ def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -
     )
 
 
-def _python_functions(canonical: base_pb2.Plan) -> tuple[set[str], set[str]]:
-    """The digests of the plan's functions in Python, and the names of those that are all declared pure."""
-    digests: set[str] = set()
+def _python_functions(canonical: base_pb2.Plan) -> tuple[set[tuple[str, str]], set[str]]:
+    """The plan's functions in Python by name and digest, and the names of those that are declared pure."""
+    found: set[tuple[str, str]] = set()
     pure: dict[str, bool] = {}
     for message in messages_of(canonical):
         for kind in ("python_udf", "python_udtf"):
@@ -185,10 +185,10 @@ def _python_functions(canonical: base_pb2.Plan) -> tuple[set[str], set[str]]:
                 continue
             command = cast("bytes", value_of(cast("Message", value_of(message, kind)), "command"))
             content = command.removeprefix(_DIGESTED)
-            digests.add(content.removeprefix(_PURE).decode())
             name = text_of(message, "function_name")
+            found.add((name, content.removeprefix(_PURE).decode()))
             pure[name] = pure.get(name, True) and content.startswith(_PURE)
-    return digests, {name for name, is_declared in pure.items() if is_declared}
+    return found, {name for name, is_declared in pure.items() if is_declared}
 
 
 def _has(message: Message, field: str) -> bool:

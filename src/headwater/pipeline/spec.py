@@ -45,7 +45,8 @@ class ViewSpec:
 
     `cache` is how a run keeps the rows of a view that is not stored; results do not depend on it.
     `files` is the source of files of which it has a row for each, if it is an extractor.
-    The plan of a `fixpoint` reads the view's own name.
+    The plan of a `fixpoint` reads the view's own name. `written` is a digest of what the author wrote, where
+    the plan can become another without that.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ViewSpec:
     cache: ViewCachePolicy = "none"
     files: str | None = None
     fixpoint: Fixpoint | None = None
+    written: str | None = None
 
     @property
     def digest(self) -> str:

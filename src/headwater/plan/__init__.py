@@ -6,8 +6,8 @@ parsed_tree, analysed_tree, PlanTree  Catalyst's trees, as values
 planned_trees                         the optimised and the physical one
 run_metrics, OperatorMetrics          what each operator counted while it ran; QueryLog for what others run
 canonical_text, type_text             a tree as text that is equal everywhere
-PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction, PlannedInput,
-                                      PlannedFixpoint
+PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction (IN_PYTHON: the project's
+                                      own), PlannedInput, PlannedFixpoint
 ScanUnit, scan_unit_key               what is read of one table
 RefreshPlan, RefreshWindow            how a plan for the rows of some keys differs from its view's
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
@@ -32,6 +32,7 @@ inspect_query, analyse_query          a query that only reads, or a refusal: Ins
 
 from headwater.plan.agreement import SemanticCheck, SemanticTypes
 from headwater.plan.bundle import (
+    IN_PYTHON,
     OperatorMetrics,
     PlanBundle,
     PlanFinding,
@@ -73,6 +74,7 @@ from headwater.plan.tree import PlanTree
 
 __all__ = [
     "CHANCES",
+    "IN_PYTHON",
     "REASONS",
     "RULES",
     "Determinism",

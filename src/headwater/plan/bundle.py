@@ -19,6 +19,8 @@ from headwater.plan.lineage import ViewLineage  # noqa: TC001  the same
 from headwater.plan.rules import CHANCES
 
 SCHEMA_VERSION = 1
+# What the names of functions begin with that a project has in Python; the rest is `<name>:<digest>`.
+IN_PYTHON = "python:"
 
 
 class PlanText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -166,7 +168,8 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     Attributes:
         view, file, line, language, stored: What was planned, and where it is written.
-        plan: The serialised plan that Spark runs; `plan_digest` is that of its canonical form.
+        plan: The serialised plan that Spark runs; `plan_digest` is that of its canonical form. `written` is a
+            digest of what its author wrote, where that can stay while the plan becomes another.
         analysed, optimised, physical: Spark's plans in canonical form. The last two depend on data, and are
             there once they were asked for.
         columns: What the view puts out.
@@ -180,6 +183,8 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         scans: What is read of each pinned table, once that was asked for.
         findings: What may not repeat; `approximate` are the columns that are compared with a tolerance, be it
             by the view's own doing or by what it reads.
+        keys: Columns that are unique together: those that the project declares, then those that the plan
+            shows; one of no column means a single row.
         refresh: For a plan that was derived from a view's to make the rows of some keys, how.
         fixpoint: What holds for its rounds, if it is made of itself; its own name is none of its inputs.
         fingerprint: The identity of all this.
@@ -193,6 +198,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     stored: bool
     plan: bytes
     plan_digest: str
+    written: str | None = None
     analysed: PlanText
     optimised: PlanText | None = None
     physical: PlanText | None = None
@@ -209,6 +215,7 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     scans: tuple[ScanUnit, ...] = ()
     findings: tuple[PlanFinding, ...] = ()
     approximate: tuple[str, ...] = ()
+    keys: tuple[tuple[str, ...], ...] = ()
     refresh: RefreshPlan | None = None
     fixpoint: PlannedFixpoint | None = None
     fingerprint: Fingerprint

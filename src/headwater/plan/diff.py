@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from headwater.plan.bundle import IN_PYTHON
 from headwater.plan.canonical import first_different_operator, operators_in
 
 if TYPE_CHECKING:
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
 
     from headwater.plan.bundle import PlanBundle, PlannedInput
 
-ChangeKind = Literal["new", "gone", "code", "function", "setting", "policy", "input"]
+ChangeKind = Literal["new", "gone", "code", "schema", "function", "setting", "policy", "input"]
 _SHOWN = 100
 
 
 class PlanChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One difference between two plans of a view; `name` is the operator, input, setting or function."""
+    """One difference between two plans of a view; `name` is the operator, input, setting or function.
+
+    Of kind `schema`, the view says what it said, and is another because its inputs have other columns.
+    """
 
     view: str
     kind: ChangeKind
@@ -37,6 +41,9 @@ class PlanChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
                 return f"'{self.view}' is {self.kind}"
             case "code":
                 return f"its plan changed at {self.name}: was {_shown(self.before)}, is {_shown(self.after)}"
+            case "schema":
+                words = f"what it reads has other columns, so that its plan changed at {self.name}"
+                return f"{words}: was {_shown(self.before)}, is {_shown(self.after)}"
             case _:
                 return f"{self.kind} '{self.name}' was {_shown(self.before)}, is {_shown(self.after)}"
 
@@ -49,11 +56,10 @@ def changes_between(before: PlanBundle | None, after: PlanBundle | None) -> tupl
         return (PlanChange(view=before.view, kind="gone"),)
     parts = after.fingerprint.differing(before.fingerprint)
     found: list[PlanChange] = []
-    if "code" in parts:
+    if "code" in parts and (_is_rewritten(before, after) or "settings" not in parts):
         found.append(_code(before, after))
     if "functions" in parts:
-        pairs = ({each.name: each.digest for each in bundle.functions} for bundle in (before, after))
-        found += _entries(after.view, "function", *pairs)
+        found += _entries(after.view, "function", _functions(before), _functions(after))
     if "settings" in parts:
         found += _entries(after.view, "setting", before.settings, after.settings)
     if "policies" in parts:
@@ -69,11 +75,28 @@ def _code(before: PlanBundle, after: PlanBundle) -> PlanChange:
     name = (two or one).partition(" ")[0]
     return PlanChange(
         view=after.view,
-        kind="code",
+        kind="code" if _is_rewritten(before, after) else "schema",
         name="its columns" if name.startswith("[") else name,
         before=one,
         after=two,
     )
+
+
+def _is_rewritten(before: PlanBundle, after: PlanBundle) -> bool:
+    """Whether somebody changed the view, and not only what it reads."""
+    if before.written is not None and after.written is not None:
+        return before.written != after.written
+    return before.plan_digest != after.plan_digest
+
+
+def _functions(bundle: PlanBundle) -> dict[str, str]:
+    """Digests by the names of functions; those of the project's own have other names with every body."""
+    found: dict[str, list[str]] = {}
+    for each in bundle.functions:
+        own = each.name.removeprefix(IN_PYTHON)
+        name = each.name if own == each.name else own.rpartition(":")[0]
+        found.setdefault(name, []).append(each.digest)
+    return {name: ", ".join(sorted(digests)) for name, digests in found.items()}
 
 
 def _said(bundle: PlanBundle) -> dict[str, Any]:

@@ -10,6 +10,7 @@ Explanation                     how Spark would run a view
 QueryResult, ResultColumn       what a query gives: a stream of Arrow batches
 RunSummary                      a run on record, in short; seconds_of, is_not_reached: told from a whole one
 ReplayReport, ReplayedView      what a replay found; RowDifference, SampleRow: rows that differ
+RunDiff, TableDiff              what differs between two runs; Cause, CauseCommit, Traced: and why
 
 One Delta table, of a project or of none:
 locate_table, is_table_path     what a path or a name means: LocatedTable
@@ -26,7 +27,9 @@ holds_on                        what recorded runs need of it
 """
 
 from headwater.run.capabilities import Capability, capabilities_snapshot, probe_capabilities
+from headwater.run.causes import Cause, CauseCommit, Traced
 from headwater.run.comparing import RowDifference, SampleRow
+from headwater.run.diffing import RunDiff, TableDiff
 from headwater.run.explaining import Explanation
 from headwater.run.history import RunSummary, is_not_reached, seconds_of
 from headwater.run.holds import holds_on
@@ -67,6 +70,8 @@ from headwater.run.upkeep import (
 __all__ = [
     "REFRESH_REASONS",
     "Capability",
+    "Cause",
+    "CauseCommit",
     "Checkpoint",
     "CleanLog",
     "Constraints",
@@ -90,11 +95,14 @@ __all__ = [
     "Restore",
     "ResultColumn",
     "RowDifference",
+    "RunDiff",
     "RunOutcome",
     "RunSummary",
     "SampleRow",
     "TableDescription",
+    "TableDiff",
     "TableRequest",
+    "Traced",
     "UpkeepDone",
     "UpkeepOperation",
     "UpkeepRequest",

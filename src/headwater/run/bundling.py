@@ -19,6 +19,7 @@ from headwater.functions import find_function, tags_of
 from headwater.names import same_name
 from headwater.pipeline import EVERY_TABLE
 from headwater.plan import (
+    IN_PYTHON,
     Fingerprint,
     PlanBundle,
     PlanFinding,
@@ -87,6 +88,7 @@ class Bundling:
             stored=view.stored,
             plan=view.plan.executable,
             plan_digest=view.plan.digest,
+            written=view.written,
             analysed=analysed,
             columns=_columns(tree, semantics),
             settings=settings,
@@ -100,6 +102,7 @@ class Bundling:
             lineage=lineage_of(tree, view.name, view.origin),
             findings=tuple(_finding(each) for each in found.findings),
             approximate=found.unsteady.approximate,
+            keys=self.keys_of(view.name),
             fixpoint=fixpoint,
             fingerprint=Fingerprint(
                 code=analysed.digest,
@@ -199,7 +202,10 @@ class Bundling:
     def _functions(self, view: ViewSpec) -> tuple[PlannedFunction, ...]:
         found = [(name, find_function(name)) for name in self.functions_of(view)]
         own = [PlannedFunction(name=name, digest=each.behaviour) for name, each in found if each is not None]
-        python = [PlannedFunction(name=f"python:{each[:16]}", digest=each) for each in view.plan.python]
+        python = [
+            PlannedFunction(name=f"{IN_PYTHON}{name}:{digest[:16]}", digest=digest)
+            for name, digest in view.plan.python
+        ]
         return tuple(sorted([*own, *python], key=lambda each: each.name))
 
     def _settings(self) -> dict[str, str]:

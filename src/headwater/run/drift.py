@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from headwater.datasets import feature_gate_of
 from headwater.delta import check_gate
 from headwater.errors import GateClosed, PlanDrift
+from headwater.plan import IN_PYTHON
 from headwater.runtime import redacted, settings_in_force
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ _NOT_SET = "not set"
 _NOT_THERE = "not there"
 _STORAGE = "storage."
 _VERSION = "version."
-_IN_PYTHON = "python:"
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
@@ -106,7 +106,7 @@ def _settings_drift(bundle: PlanBundle, here: Mapping[str, str], own: set[str]) 
 def _function_drift(bundle: PlanBundle, here: Mapping[str, str]) -> Iterator[Drift]:
     for each in bundle.functions:
         found = here.get(each.name, _NOT_THERE)
-        if found != each.digest and not each.name.startswith(_IN_PYTHON):
+        if found != each.digest and not each.name.startswith(IN_PYTHON):
             yield Drift(kind="function", name=each.name, planned=each.digest, found=found)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headwater.artifacts import Manifest, Status, TableRecord
 
 LAST = "last"
+PREVIOUS = "previous"
 RunStatus: TypeAlias = "Status | Literal['unreadable']"
 _SHOWN_NEAR = 3
 
@@ -61,7 +62,7 @@ def recent_runs(warehouse: Path, limit: int | None = None) -> tuple[RunSummary, 
 
 
 def find_run(warehouse: Path, text: str) -> Manifest:
-    """The run that has this id, or the only one whose id begins so; `last` is the newest.
+    """The run that has this id, or the only one whose id begins so; or `last`, or `previous`, the one before.
 
     Raises:
         RunNotFound: there is none.
@@ -70,8 +71,9 @@ def find_run(warehouse: Path, text: str) -> Manifest:
     """
     paths = {path.parent.name: path for path in manifest_paths(warehouse)}
     ids = list(paths)
-    if text == LAST and ids:
-        return read_manifest(paths[ids[-1]])
+    named = {LAST: ids[-1:], PREVIOUS: ids[-2:-1]}.get(text)
+    if named:
+        return read_manifest(paths[named[0]])
     found = [text] if text in paths else [each for each in ids if text and each.startswith(text)]
     if not found:
         raise _not_found(warehouse, text, _nearest(text, ids))

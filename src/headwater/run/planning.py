@@ -69,6 +69,7 @@ _UP_TO_DATE = "up to date"
 _REASONS = {
     "new": "new",
     "code": "changed plan",
+    "schema": "changed columns of an input",
     "function": "changed function",
     "setting": "changed setting",
     "policy": "changed policy",

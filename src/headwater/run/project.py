@@ -20,6 +20,7 @@ from headwater.clock import Clock, SystemClock
 from headwater.delta import LatestVersions
 from headwater.errors import UnknownProfile
 from headwater.pipeline import ProjectConfig, read_project
+from headwater.run.diffing import DiffRequest, RunDiff, diff_runs
 from headwater.run.engine import execute
 from headwater.run.explaining import Explanation, explain_view
 from headwater.run.history import RunSummary, find_run, recent_runs
@@ -217,6 +218,32 @@ class Project:
             spark=self.spark,
         )
         return replay_run(request, self._clock, listen)
+
+    def diff(
+        self, before: str, after: str, *, rows: bool = True, listen: Listener = ignore_progress
+    ) -> RunDiff:
+        """What differs between the tables of two recorded runs, and what changed that accounts for it.
+
+        Args:
+            before: a run's id, the beginning of one, `previous` or `last`.
+            after: the other run, usually the later one.
+            rows: whether to read the tables that differ, and tell their rows apart.
+            listen: hears what is being done.
+
+        Raises:
+            RunNotFound, RunAmbiguous: there is no such run, or several.
+            NotRecorded, ManifestUnreadable: the plans of one were not kept, or cannot be read.
+        """
+        request = DiffRequest(
+            config=self.config,
+            profile=self.profile,
+            warehouse=self.warehouse,
+            before=before,
+            after=after,
+            rows=rows,
+            spark=self.spark,
+        )
+        return diff_runs(request, listen)
 
     def has_view(self, run: str, name: str) -> bool:
         """Whether a recorded run has a view of that name; RunNotFound if there is no such run."""

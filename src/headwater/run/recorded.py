@@ -92,13 +92,28 @@ class RecordedRun:
         uri = self.storage.canonical_uri(str(self.warehouse.table_path(name)))
         return TablePin(name=name, uri=uri, version=record.pin.version, digest=record.pin.digest)
 
-    def source(self, name: str) -> PinnedSource | None:
-        """A source at its recorded pin; None if the run has none of that name."""
-        record = next((each for each in self.manifest.sources if each.name == name), None)
+    def key_of(self, name: str) -> tuple[str, ...] | None:
+        """Columns that are unique together in a view, as it was planned; None if none are known to be."""
+        bundle = self.bundles.get(name)
+        return bundle.keys[0] if bundle is not None and bundle.keys else None
+
+    def source_record(self, name: str) -> SourceRecord | None:
+        """What the run wrote down of a source; None if it has none of that name."""
+        return next((each for each in self.manifest.sources if each.name == name), None)
+
+    def source_pin(self, name: str) -> TablePin | None:
+        """A source at the version that the run read; None if it has none of that name."""
+        record = self.source_record(name)
         if record is None:
             return None
         uri = self._uri_of(record)
-        pin = TablePin(name=name, uri=uri, version=record.pin.version, digest=record.pin.digest)
+        return TablePin(name=name, uri=uri, version=record.pin.version, digest=record.pin.digest)
+
+    def source(self, name: str) -> PinnedSource | None:
+        """A source at its recorded pin; None if the run has none of that name."""
+        record, pin = self.source_record(name), self.source_pin(name)
+        if record is None or pin is None:
+            return None
         start = record.starting_version
         return PinnedSource(
             spec=self._spec(record),

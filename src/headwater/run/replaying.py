@@ -314,7 +314,7 @@ class _Replay:
             reasons.append(words)
         difference = None
         if newest is not None and reasons:
-            difference = compare_rows(self.session, newest, again, self._key(name))
+            difference = compare_rows(self.session, newest, again, self.run.key_of(name))
         elif newest is not None and self.run.bundles[name].approximate:
             reasons += self._far(newest, again, words)
         return ReplayedView(
@@ -332,10 +332,6 @@ class _Replay:
         rows = f"{far} row{'' if far == 1 else 's'}"
         words = f"approximate columns of {rows} are further apart than 1e-9 of their values"
         return [*([altered] if altered else ()), words] if far else []
-
-    def _key(self, name: str) -> tuple[str, ...]:
-        declared = self.request.config.keys.get(same_name(name), ())
-        return declared[0] if declared else ()
 
 
 def _altered(recorded: TablePin) -> LogHead | None:

@@ -16,10 +16,11 @@ UpkeepReceipt, TableState    what was done, and the table before and after
 Retention, retention_of, retention_properties, wider_properties
                                           how far back it can be read
 rows_made_by, rows_commit, newest_with_same_rows       the first and the last commit that has a version's rows
+keeps_rows                                whether a commit leaves rows as they were
 """
 
 from headwater.delta.upkeep.altering import alter_constraints, alter_properties, enable_features
-from headwater.delta.upkeep.content import newest_with_same_rows, rows_commit, rows_made_by
+from headwater.delta.upkeep.content import keeps_rows, newest_with_same_rows, rows_commit, rows_made_by
 from headwater.delta.upkeep.exporting import export_snapshot
 from headwater.delta.upkeep.history import commits_since_clustered, last_vacuumed
 from headwater.delta.upkeep.holds import Guard, Hold, Loss, merged_holds
@@ -53,6 +54,7 @@ __all__ = [
     "export_snapshot",
     "file_size_of",
     "first_kept",
+    "keeps_rows",
     "last_vacuumed",
     "merged_holds",
     "newest_with_same_rows",
