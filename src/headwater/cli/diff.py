@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headwater.run import Cause, RunDiff, SampleRow, TableDiff
 
 _SHOWN_COLUMNS = 6
+_SHOWN_ROWS = 3
 _INDENT = "    "
 _NO_ROWS = typer.Option(
     "--no-rows", help="Name causes from the records alone: reads no table, needs no Java."
@@ -184,8 +185,11 @@ def _row_lines(table: TableDiff) -> Iterator[str]:
         listed = [f"{name} ({count:,})" for name, count in found.columns[:_SHOWN_COLUMNS]]
         more = len(found.columns) - len(listed)
         yield f"in {', '.join([*listed, *([f'{more} more'] if more else ())])}"
+    shown: dict[str, int] = {}
     for each in found.samples:
-        yield from _sample_lines(each, table.key or ())
+        shown[each.kind] = shown.get(each.kind, 0) + 1
+        if shown[each.kind] <= _SHOWN_ROWS:
+            yield from _sample_lines(each, table.key or ())
 
 
 def _sample_lines(sample: SampleRow, key: Sequence[str]) -> Iterator[str]:

@@ -123,7 +123,7 @@ def _files(one: SourceRecord, two: SourceRecord, view: str) -> Iterator[Cause]:
         ("gone", [path for path in ours if path not in theirs]),
         ("changed", [path for path in ours if path in theirs and ours[path] != theirs[path]]),
     )
-    words = "; ".join(f"{word}: {_listed(paths)}" for word, paths in parts if paths)
+    words = "; ".join(f"{word}: {_listed(paths, two.path)}" for word, paths in parts if paths)
     if words:
         yield Cause(
             kind="input", view=view, name=one.name, before=one.pin.digest, after=two.pin.digest, detail=words
@@ -224,7 +224,8 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _listed(paths: list[str]) -> str:
+def _listed(paths: list[str], whole: str | None) -> str:
+    """A few paths; a source that is one file has no path below its own."""
     shown = sorted(paths)[:_SHOWN_FILES]
     more = len(paths) - len(shown)
-    return ", ".join([*(each or "the file" for each in shown), *([f"{more} more"] if more else ())])
+    return ", ".join([*(each or whole or "the file" for each in shown), *([f"{more} more"] if more else ())])
