@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import attr
 from openlineage.client import event_v2, facet_v2
@@ -14,9 +14,13 @@ from openlineage.client.serde import Serde
 _PARTS: dict[tuple[str, str], Any] = {
     ("ColumnLineageDatasetFacet", "dataset"): column_lineage_dataset.InputField,
     ("SchemaDatasetFacet", "fields"): schema_dataset.SchemaDatasetFacetFields,
+    ("Fields", "inputFields"): column_lineage_dataset.InputField,
     ("InputField", "transformations"): column_lineage_dataset.Transformation,
     ("ParentRunFacet", "run"): parent_run.Run,
     ("ParentRunFacet", "job"): parent_run.Job,
+    ("ParentRunFacet", "root"): parent_run.Root,
+    ("Root", "run"): parent_run.RootRun,
+    ("Root", "job"): parent_run.RootJob,
 }
 
 
@@ -71,12 +75,8 @@ def _facet(document: dict[str, Any]) -> Any:
         return kind().with_additional_properties(**fields)
     if kind is column_lineage_dataset.ColumnLineageDatasetFacet:
         fields["fields"] = {
-            name: column_lineage_dataset.Fields(
-                inputFields=[_made(column_lineage_dataset.InputField, each) for each in part["inputFields"]]
-            )
-            for name, part in fields["fields"].items()
+            name: _made(column_lineage_dataset.Fields, part) for name, part in fields["fields"].items()
         }
-        fields["dataset"] = [_made(column_lineage_dataset.InputField, each) for each in fields["dataset"]]
     return _made(kind, fields)
 
 
@@ -84,11 +84,10 @@ def _made(kind: Any, fields: dict[str, Any]) -> Any:
     """An object of a class; a field that it does not have is an error."""
     known = {each.name for each in attr.fields(kind)}
     assert set(fields) <= known, f"{kind.__name__} has no {set(fields) - known}"
-    parts = {
-        key: [_made(part, each) if isinstance(each, dict) else each for each in value]
-        if isinstance(value, list)
-        else _made(part, value)
-        for key, value in fields.items()
-        if (part := _PARTS.get((kind.__name__, key))) is not None
-    }
-    return kind(**{**fields, **parts})
+    for key, value in fields.items():
+        part = _PARTS.get((kind.__name__, key))
+        if part is not None and isinstance(value, list):
+            fields = {**fields, key: [_made(part, each) for each in cast("list[Any]", value)]}
+        elif part is not None:
+            fields = {**fields, key: _made(part, value)}
+    return kind(**fields)

@@ -19,7 +19,7 @@ from receiver import Receiver, receiving
 from headwater.run.sending import EventSender, FileSink, HttpSink
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from headwater.run.sending import Sink
 
@@ -146,7 +146,8 @@ def test_an_event_that_cannot_be_written_down_is_a_loss_and_no_more(server: Rece
     class Odd:
         shown = "here"
 
-        def send(self, *_given: object) -> str | None:
+        def send(self, event: RunEvent, pause: Callable[[float], bool]) -> str | None:
+            del event, pause
             raise RecursionError
 
         def close(self) -> None:

@@ -146,34 +146,33 @@ def run_task(  # noqa: PLR0913  a task is all of this
     done = refresh(head) if refresh and head else full_refresh("no-table")
     if isinstance(done, TableRecord):
         return replaced(done, reason=done.reason or reason)
-    own = context.session.copy()
-    try:
-        with own.active(), watching_operators(context, own, view.name), ExitStack() as leaving:
-            watched = _watched(context, own, view, between, reached, leaving)
-            receipt = _build(context, view, watched, uri=uri, key=key, head=head)
-    finally:
-        own.release()
+    with _watched(context, view, between, reached) as watched:
+        receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     told = RefreshRecord(mode="full", code=done.code, detail=done.detail)
     made = record_of(receipt.pin, key, "built", reason, receipt.rows, receipt.content, told)
     return replaced(made, rounds=context.rounds.get(view.name, ()))
 
 
+@contextmanager
 def _watched(
     context: TaskContext,
-    own: RunSession,
     view: ScheduledView,
     between: Sequence[ScheduledView],
     reached: Collection[str] | None,
-    leaving: ExitStack,
-) -> WatchedView:
+) -> Generator[WatchedView]:
     """A view's rows in a session of the task's own, over what is kept of views between."""
-    if context.caches is not None:
-        between = context.caches.open_in(own, view.name, between)
-    watched = WatchedView(own, view, between, context.checks, reached)
-    context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
-    if view.fixpoint is not None:
-        watched.rows = leaving.enter_context(all_rounds(context, own, view))
-    return watched
+    own = context.session.copy()
+    try:
+        with own.active(), watching_operators(context, own, view.name), ExitStack() as leaving:
+            if context.caches is not None:
+                between = context.caches.open_in(own, view.name, between)
+            watched = WatchedView(own, view, between, context.checks, reached)
+            context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
+            if view.fixpoint is not None:
+                watched.rows = leaving.enter_context(all_rounds(context, own, view))
+            yield watched
+    finally:
+        own.release()
 
 
 @contextmanager
