@@ -142,6 +142,25 @@ def test_who_waits_goes_on_when_the_event_has_arrived(server: Receiver) -> None:
     assert sender.close() is None
 
 
+def test_nobody_waits_any_more_once_an_event_was_lost() -> None:
+    class Slow:
+        shown = "here"
+
+        def send(self, event: RunEvent, pause: Callable[[float], bool]) -> str | None:
+            del event
+            return "it is slow" if pause(0.1) else "it is lost"
+
+        def close(self) -> None:
+            pass
+
+    ticks = iter(range(100))
+    sender = EventSender([Slow()], 30, lambda: float(next(ticks)))
+    for number in range(5):
+        sender.send(event(number), wait=True)
+    assert next(ticks) == 1  # the clock was looked at for the first of them alone
+    assert sender.close() == "5 of 5 events did not reach here: it is lost"
+
+
 def test_an_event_that_cannot_be_written_down_is_a_loss_and_no_more(server: Receiver, tmp_path: Path) -> None:
     class Odd:
         shown = "here"

@@ -151,12 +151,14 @@ class _Sent:
 class _Item:
     event: RunEvent
     done: Event = field(default_factory=Event)
+    is_lost: bool = False
 
 
 class EventSender:
     """Sends events in the order in which they come, in a thread.
 
-    Whoever asks for it waits until an event has arrived, `wait_seconds` at the most for all events together.
+    Whoever asks for it waits until an event has arrived, `wait_seconds` at the most for all events together,
+    and not at all once one that was waited for was lost.
     """
 
     def __init__(self, sinks: Sequence[Sink], wait_seconds: float, monotonic: Callable[[], float]) -> None:
@@ -178,9 +180,9 @@ class EventSender:
             self._queue.put(item)
         if wait and self._left > 0:
             start = self._monotonic()
-            is_done = item.done.wait(self._left)
+            has_arrived = item.done.wait(self._left) and not item.is_lost
             with self._lock:
-                self._left = self._left - (self._monotonic() - start) if is_done else 0
+                self._left = self._left - (self._monotonic() - start) if has_arrived else 0
 
     def close(self) -> str | None:
         """Waits once more for what is on its way, and says what did not arrive; None if all of it did."""
@@ -197,15 +199,16 @@ class EventSender:
 
     def _work(self) -> None:
         while (item := self._queue.get()) is not None:
-            for each in self._sent:
-                self._send(item.event, each)
+            arrived = [self._send(item.event, each) for each in self._sent]
+            item.is_lost = not all(arrived)
             item.done.set()
         for each in self._sent:
             each.sink.close()
 
-    def _send(self, event: RunEvent, to: _Sent) -> None:
+    def _send(self, event: RunEvent, to: _Sent) -> bool:
+        """Whether the event has arrived."""
         if self._is_given_up.is_set():
-            return
+            return False
         try:
             reason = to.sink.send(event, self._is_given_up.wait)
         except Exception as error:  # noqa: BLE001  whatever it is, no build fails for an event
@@ -214,3 +217,4 @@ class EventSender:
             to.arrived += 1
         else:
             to.reason = to.reason or reason
+        return reason is None
