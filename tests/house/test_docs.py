@@ -15,7 +15,8 @@ import typer.main
 
 from headwater.cli.app import app
 from headwater.pipeline import build_pipeline, open_definitions, read_project
-from headwater.runtime import RuntimeProfile, StorageProfile
+from headwater.pipeline.openlineage import OPENLINEAGE_KEYS
+from headwater.runtime import RuntimeProfile, StorageProfile, resolve_profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,6 +152,15 @@ def as_told(default: object) -> str:
 @pytest.mark.parametrize("name", VARIABLES)
 def test_every_variable_is_documented(name: str) -> None:
     assert f"| `HEADWATER_{name}` |" in read("docs/reference/configuration.md")
+
+
+@pytest.mark.parametrize("key", OPENLINEAGE_KEYS)
+def test_every_key_of_events_is_documented_with_its_variable(key: str) -> None:
+    page = read("docs/reference/configuration.md").partition("## OpenLineage\n")[2].partition("\n## ")[0]
+    variable = f"HEADWATER_OPENLINEAGE_{key.upper()}"
+    assert f"\n| `{key}` |" in page
+    assert f"`{variable}`" in page
+    assert resolve_profile(profiles={}, environ={variable: ""}) == RuntimeProfile()
 
 
 def test_every_command_and_flag_is_documented() -> None:

@@ -36,6 +36,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "pipeline/offline_client.py": ("pipeline/test_offline.py", "the session's other half, tried through it"),
     "pipeline/refusal.py": ("pipeline/test_offline.py", "the words of a refusal, read where it is raised"),
     "runtime/planner.py": ("plan/test_catalyst.py", "how every plan is rehydrated"),
+    "run/events.py": ("run/test_emitting.py", "what builds tell, heard there"),
     "run/outcome.py": ("run/test_engine.py", "values; a run returns them"),
     "run/sessions.py": ("run/test_engine.py", "a run that has nothing to do must not start Spark"),
 }

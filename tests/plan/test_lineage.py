@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import operator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa  # noqa: TC002  Spark reads the annotations of what it is given
 import pytest
@@ -11,8 +11,17 @@ from pyspark.sql import functions as F
 from headwater.errors import PlanNotUnderstood
 from headwater.origin import Origin
 from headwater.pipeline import build_plan
-from headwater.plan import Edge, analysed_tree, lineage_of, rehydrate
+from headwater.plan import (
+    Dependence,
+    Edge,
+    ViewLineage,
+    analysed_tree,
+    lineage_of,
+    lineage_through,
+    rehydrate,
+)
 from headwater.plan.dependence import ColumnPath
+from headwater.plan.lineage import ColumnLineage
 from headwater.plan.tree import Attribute, Node, PlanTree
 
 if TYPE_CHECKING:
@@ -21,9 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from syrupy.assertion import SnapshotAssertion
     from tests.plan.conftest import Tables
-
-    from headwater.plan import ViewLineage
-    from headwater.plan.dependence import Dependence
 
 
 def queries() -> dict[str, str]:
@@ -265,3 +271,78 @@ def test_a_reference_to_nothing_is_an_error() -> None:
 def test_a_registered_view_is_a_dataset_even_if_the_tree_opens_it(tables: Tables) -> None:
     tree = analysed_tree(registered_view(tables.session.spark), opens_views=True)
     assert lineage_of(tree, "v").required == {"doubles": ("d",)}
+
+
+# --- through views in between ----------------------------------------------------------------------------
+
+
+def of(
+    view: str, columns: dict[str, list[tuple[str, str]]], rows: Iterable[tuple[str, str]] = ()
+) -> ViewLineage:
+    """A lineage from paths such as `orders.amount` and kinds."""
+
+    def dependence(path: str, kind: str) -> Dependence:
+        dataset, *parts = path.split(".")
+        return Dependence(ColumnPath(dataset, tuple(parts)), cast("Any", kind))
+
+    every = [*rows, *(each for those in columns.values() for each in those)]
+    return ViewLineage(
+        view=view,
+        columns=tuple(
+            ColumnLineage(name=name, dependences=tuple(dependence(*each) for each in those))
+            for name, those in columns.items()
+        ),
+        rows=tuple(dependence(*each) for each in rows),
+        datasets=tuple(sorted({path.partition(".")[0] for path, _ in every})),
+    )
+
+
+def test_a_value_that_is_handed_on_comes_from_the_far_end() -> None:
+    inner = of("paid", {"eur": [("orders.amount", "value"), ("rates.rate", "value")]})
+    outer = of("totals", {"sum": [("PAID.Eur", "value")]})
+    assert told(lineage_through(outer, {"paid": inner})) == (
+        "rows depend on nothing\n"
+        "sum depends on orders.amount as value; rates.rate as value\n"
+        "reads orders(amount), rates(rate)"
+    )
+
+
+def test_the_role_is_that_of_the_last_step_that_does_more_than_hand_on() -> None:
+    inner = of("v", {"x": [("a.x", "value"), ("a.w", "window")]})
+    outer = of("t", {"y": [("v.x", "value")], "z": [("v.x", "order")]})
+    assert told(lineage_through(outer, {"v": inner})) == (
+        "rows depend on nothing\n"
+        "y depends on a.w as window; a.x as value\n"
+        "z depends on a.w as order; a.x as order\n"
+        "reads a(w, x)"
+    )
+
+
+def test_what_decides_about_the_rows_of_a_view_decides_about_its_readers_rows() -> None:
+    lowest = of("low", {"k": [("a.k", "value")]}, [("a.is_real", "filter")])
+    middle = of("mid", {"k": [("low.k", "value")]}, [("low.k", "join"), ("b.k", "join")])
+    outer = of("t", {"n": []}, [("mid.k", "group")])
+    assert told(lineage_through(outer, {"mid": middle, "low": lowest})) == (
+        "rows depend on a.is_real as filter; a.k as group, join; b.k as join\n"
+        "n depends on nothing\n"
+        "reads a(is_real, k), b(k)"
+    )
+
+
+def test_a_stored_table_in_between_is_an_end() -> None:
+    outer = of("t", {"y": [("stored.x", "value")]})
+    assert lineage_through(outer, {}) == outer
+
+
+def test_a_fixpoint_depends_on_all_rounds_and_not_on_itself() -> None:
+    reach = of(
+        "reach",
+        {"src": [("edges.src", "value"), ("reach.src", "value")], "dst": [("edges.dst", "value")]},
+        [("reach.dst", "join")],
+    )
+    assert told(lineage_through(reach, {})) == (
+        "rows depend on edges.dst as join\n"
+        "src depends on edges.src as value\n"
+        "dst depends on edges.dst as value\n"
+        "reads edges(dst, src)"
+    )

@@ -9,6 +9,7 @@ root_property, FileChanged where its files lie, and what a worker says of one th
 packaged_project           a pipeline that comes with a package -> ProjectConfig
 project_not_found          what is wrong with a path that is neither project nor repository
 read_project               headwater.toml (PROJECT_FILE) -> ProjectConfig; EVERY_TABLE is its "*"
+OpenLineageSettings        where its events go; openlineage_in: with what the environment says
 open_definitions           the definition files, imported -> LoadedProject
 build_plan                 one function -> PlanBytes
 build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec of a SourceKind)
@@ -21,6 +22,7 @@ from headwater.pipeline.definition import extractor, source, table, view
 from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
 from headwater.pipeline.fixpoints import fixpoint
 from headwater.pipeline.loading import LoadedProject, open_definitions
+from headwater.pipeline.openlineage import OpenLineageSettings, openlineage_in
 from headwater.pipeline.project import (
     EVERY_TABLE,
     PROJECT_FILE,
@@ -39,6 +41,7 @@ __all__ = [
     "FileChanged",
     "Fixpoint",
     "LoadedProject",
+    "OpenLineageSettings",
     "Pipeline",
     "PlanBytes",
     "ProjectConfig",
@@ -51,6 +54,7 @@ __all__ = [
     "extractor",
     "fixpoint",
     "open_definitions",
+    "openlineage_in",
     "packaged_project",
     "project_not_found",
     "pure",

@@ -23,6 +23,7 @@ from headwater.given import texts
 from headwater.names import check_name, same_name
 from headwater.origin import Origin
 from headwater.pipeline.fixpoints import FIXPOINT_KEYS, fixpoint_of
+from headwater.pipeline.openlineage import OPENLINEAGE_KEYS, OpenLineageSettings, openlineage_of
 from headwater.policies import SEVERITIES, Severity, WritePolicy, view_cache_of, write_choices_of
 from headwater.runtime import TomlSource, check_keys
 from headwater.upkeep import UPKEEP_KEYS, UpkeepPolicy, upkeep_policy_of
@@ -38,7 +39,7 @@ PROJECT_FILE = "headwater.toml"
 EVERY_TABLE = "*"
 _SECTIONS = (
     *("project", "profiles", "locations", "tables", "maintenance"),
-    *("determinism", "keys", "cache", "fixpoints"),
+    *("determinism", "keys", "cache", "fixpoints", "openlineage"),
 )
 _KEYS = ("name", "definitions", "profile")
 _LOCATION_KEYS = ("path", "version", "timestamp", "files", "gate", "pushdown")
@@ -65,6 +66,7 @@ class ProjectConfig:
     `keys` are the columns of a dataset that are unique together, by its name.
     `cache` is how a run keeps the rows of a view that is not stored, by its name.
     `fixpoints` are the tables of SQL files that are made of themselves, by the table's name.
+    `openlineage` is where events go.
     A pipeline that comes with a package has no such file: `declare` runs its decorators, and `root` is the
     folder that its sources are taken from.
     """
@@ -86,6 +88,7 @@ class ProjectConfig:
     )
     cache: Mapping[str, ViewCachePolicy] = field(default_factory=dict[str, "ViewCachePolicy"])
     fixpoints: Mapping[str, Fixpoint] = field(default_factory=dict[str, "Fixpoint"])
+    openlineage: OpenLineageSettings = field(default_factory=OpenLineageSettings)
     declare: Callable[[], None] | None = None
 
     def upkeep_of(self, name: str) -> UpkeepPolicy:
@@ -187,6 +190,7 @@ def _config(root: Path, content: dict[str, object], source: TomlSource) -> Proje
         keys=_declared_keys(source, content),
         cache=_cache(source, content),
         fixpoints=_by_name(source, "fixpoints", content, _fixpoint),
+        openlineage=_openlineage(source, content),
     )
 
 
@@ -300,6 +304,15 @@ def _cache(source: TomlSource, content: Mapping[str, object]) -> dict[str, ViewC
         except InvalidSetting as error:
             raise replace(error, origin=source.origin_of(name, "cache")) from None
     return found
+
+
+def _openlineage(source: TomlSource, content: Mapping[str, object]) -> OpenLineageSettings:
+    said = _table("openlineage", content.get("openlineage", {}))
+    try:
+        check_keys(said, OPENLINEAGE_KEYS, "[openlineage]")
+        return openlineage_of(said)
+    except (UnknownSetting, InvalidSetting) as error:
+        raise replace(error, origin=source.origin_of(error.key, "openlineage")) from None
 
 
 def _project_name(name: str) -> str:

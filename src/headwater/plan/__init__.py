@@ -17,6 +17,7 @@ semantics_of, SemanticTypes           what columns stand for, and that nothing i
 statistics_of, StatisticsDecision     of which columns files keep minimum and maximum
 changes_between, PlanChange           why two plans of a view differ
 lineage_of, ViewLineage, Edge         which columns depend on which, and how
+lineage_through                       the same, through views in between; Dependence: one column and its role
 names_in_parsed, names_in_analysed    what a plan reads
 names_read_whole                      what it surely reads to the last row
 functions_in_parsed                   what a query calls
@@ -57,12 +58,13 @@ from headwater.plan.catalyst import (
     rehydrate,
     run_metrics,
 )
+from headwater.plan.dependence import Dependence
 from headwater.plan.determinism import Determinism, Finding, Unsteady, check_determinism, determinism_of
 from headwater.plan.diff import PlanChange, changes_between
 from headwater.plan.effort import effort_of
 from headwater.plan.fingerprint import Fingerprint
 from headwater.plan.incremental import REASONS, KeyProof, NoProof, prove, prove_fixpoint
-from headwater.plan.lineage import Edge, ViewLineage, lineage_of
+from headwater.plan.lineage import Edge, ViewLineage, lineage_of, lineage_through
 from headwater.plan.linearity import NotLinear, find_nonlinear
 from headwater.plan.readonly import InspectedQuery, analyse_query, inspect_query
 from headwater.plan.reads import functions_in_parsed, names_in_analysed, names_in_parsed, names_read_whole
@@ -77,6 +79,7 @@ __all__ = [
     "IN_PYTHON",
     "REASONS",
     "RULES",
+    "Dependence",
     "Determinism",
     "Edge",
     "Finding",
@@ -118,6 +121,7 @@ __all__ = [
     "inspect_query",
     "lineage_dot",
     "lineage_of",
+    "lineage_through",
     "names_in_analysed",
     "names_in_parsed",
     "names_read_whole",

@@ -1,6 +1,6 @@
 """Column lineage of one view, read from its analysed tree: from which columns, and in which role.
 
-Not here: lineage across views; the task graph has that.
+Not here: all edges across views; the task graph has them.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.errors import PlanNotUnderstood
+from headwater.names import same_name
 from headwater.plan.dependence import ColumnPath, Dependence, minimal_paths, without_covered
 from headwater.plan.operators import Walk
 from headwater.plan.tree import deep_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Mapping
 
     from headwater.origin import Origin
     from headwater.plan.dependence import Kind
@@ -109,3 +110,54 @@ def lineage_of(tree: PlanTree, view: str, origin: Origin | None = None) -> ViewL
         raise PlanNotUnderstood(view=view, node=f"the reference {error}", origin=origin) from error
     rows = tuple(without_covered(found.rows))
     return ViewLineage(view=view, columns=columns, rows=rows, datasets=tuple(sorted(walk.datasets)))
+
+
+def lineage_through(own: ViewLineage, inner: Mapping[str, ViewLineage]) -> ViewLineage:
+    """The same view's lineage without the views in between: what each of `inner` depends on takes its place.
+
+    The role is that of the last step, seen from the start, that does more than hand a value on. A fixpoint
+    depends on what all its rounds do, and not on itself.
+    """
+    known = {same_name(name): each for name, each in inner.items()} | {same_name(own.view): own}
+    met = _met(own, known)
+    rows = _far_ends((each for view in met if view in known for each in known[view].rows), known)
+    return ViewLineage(
+        view=own.view,
+        columns=tuple(
+            ColumnLineage(name=column.name, dependences=_far_ends(column.dependences, known))
+            for column in own.columns
+        ),
+        rows=rows,
+        datasets=tuple(sorted(name for view, name in met.items() if view not in known)),
+    )
+
+
+def _met(own: ViewLineage, known: Mapping[str, ViewLineage]) -> dict[str, str]:
+    """Every name that a view reads, itself or through those that are known, and its own."""
+    found = {same_name(own.view): own.view}
+    waiting = [*own.datasets]
+    while waiting:
+        name = waiting.pop()
+        if same_name(name) not in found:
+            found[same_name(name)] = name
+            view = known.get(same_name(name))
+            waiting += view.datasets if view else ()
+    return found
+
+
+def _far_ends(start: Iterable[Dependence], known: Mapping[str, ViewLineage]) -> tuple[Dependence, ...]:
+    """What dependences come down to, through the views that are known."""
+    seen, waiting = set[Dependence](), list(start)
+    while waiting:
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        view = known.get(same_name(each.path.dataset))
+        for column in view.columns if view else ():
+            if same_name(column.name) == same_name(each.path.parts[0]):
+                waiting += (
+                    Dependence(path, kind if each.kind == "value" else each.kind)
+                    for path, kind in column.dependences
+                )
+    return tuple(without_covered(each for each in seen if same_name(each.path.dataset) not in known))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from headwater.names import TablePin
-    from headwater.pipeline import ProjectConfig, ViewSpec
+    from headwater.pipeline import ProjectConfig, SourceSpec, ViewSpec
     from headwater.plan import Determinism, Finding, PlanTree, SemanticTypes
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RuntimeIdentity
@@ -266,9 +266,9 @@ def _finding(found: Finding) -> PlanFinding:
     )
 
 
-def file_of(view: ViewSpec, config: ProjectConfig) -> str:
-    """Where a view is written: below the project, or below the package that the pipeline came with."""
-    return os.path.relpath(view.origin.path, _PACKAGES if config.declare else config.root)
+def file_of(spec: ViewSpec | SourceSpec, config: ProjectConfig) -> str:
+    """Where something is defined: below the project, or below the package that the pipeline came with."""
+    return os.path.relpath(spec.origin.path, _PACKAGES if config.declare else config.root)
 
 
 def _inputs_digest(inputs: Iterable[PlannedInput]) -> str:

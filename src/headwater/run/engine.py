@@ -23,6 +23,7 @@ from headwater.run.fixpoint import rounds_of, sweep_rounds
 from headwater.run.healing import record_stopped
 from headwater.run.ledger import LEDGER, append_runs
 from headwater.run.making import Made, MakingRequest, make_tables
+from headwater.run.openlineage import open_events
 from headwater.run.outcome import Listener, Progress, RunOutcome
 from headwater.run.recording import manifest_of, planned_sources
 from headwater.run.sessions import LazySession
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from headwater.plan import PlanBundle
     from headwater.run.bundling import Bundling
     from headwater.run.compile import Compiled
+    from headwater.run.events import RunEvents
 
 # What a run has to say if nobody hears of it again.
 _STOPPED: dict[str, str] = {"status": "failed", "error": STOPPED}
@@ -88,18 +90,19 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         check_drift(compiled.bundles.values(), engine.get(), lambda name: _snapshot(run, pipeline, name))
         request.warehouse.prepare()
         nothing = Made()
-        with RunMark(
-            request.warehouse.root, replace(_manifest(run, pipeline, compiled, nothing), **_STOPPED)
-        ) as mark:
+        events = open_events(run, pipeline, compiled, stopped)
+        left = replace(_manifest(run, pipeline, compiled, nothing), **_STOPPED)
+        with RunMark(request.warehouse.root, left) as mark, events:
             _commit_plans(run, pipeline, compiled.bundles)
-            made = _make(run, pipeline, compiled, bundling, only)
+            made = _make(run, pipeline, compiled, bundling, only, events)
             manifest = _record(run, pipeline, compiled, made)
             sweep_staging(request.warehouse, pipeline, made.bundles)
             failed = append_runs(engine.get(), request.warehouse, (*stopped, manifest))
             mark.is_kept = failed is not None
-        errors = made.errors or ({LEDGER: failed} if failed else {})
+            errors = made.errors or ({LEDGER: failed} if failed else {})
+            events.ended(errors)
         outcome = _outcome(run, pipeline, manifest, errors, clock.monotonic() - start)
-        return dataclasses.replace(outcome, warnings=_warnings(compiled))
+        return dataclasses.replace(outcome, warnings=(*_warnings(compiled), *events.warnings))
 
 
 def _snapshot(run: Run, pipeline: Pipeline, name: str) -> SnapshotInfo | None:
@@ -123,7 +126,12 @@ def _warnings(compiled: Compiled) -> tuple[str, ...]:
 
 
 def _make(
-    run: Run, pipeline: Pipeline, compiled: Compiled, bundling: Bundling, only: frozenset[str] | None
+    run: Run,
+    pipeline: Pipeline,
+    compiled: Compiled,
+    bundling: Bundling,
+    only: frozenset[str] | None,
+    events: RunEvents,
 ) -> Made:
     caches = _caches(run, pipeline, compiled, only)
     context = TaskContext(
@@ -141,6 +149,7 @@ def _make(
         monotonic=run.clock.monotonic,
         rounds_place=rounds_of(run.request.warehouse.staging_path, run.run_id),
         tell=lambda words: run.listen(Progress(message=words)),
+        events=events,
     )
     request = MakingRequest(
         context=context,

@@ -137,7 +137,8 @@ def _is_light(request: MakingRequest, name: str) -> bool:
 def _make(request: MakingRequest, made: Made, name: str) -> None:
     spec, caches = request.pipeline.spec(name), request.context.caches
     reading = caches.reading(name) if caches else nullcontext()
-    with reading, engine_errors(spec.origin if spec else None), request.context.session.active():
+    told = request.context.events.watching(request.context, name)
+    with told, reading, engine_errors(spec.origin if spec else None), request.context.session.active():
         if isinstance(spec, SourceSpec):
             _make_source(request, spec)
         elif isinstance(spec, ViewSpec):
@@ -152,6 +153,7 @@ def _make_source(request: MakingRequest, source: SourceSpec) -> None:
     if not _is_to_be_made(request, source) or source.plan is None:
         return
     request.listen(Progress(message=f"making {source.name}", total=len(request.table_uris)))
+    request.context.events.started(request.context, source.name)
     rows = rehydrate(request.context.session, source.plan.executable, source.name, source.origin)
     uri = request.pins.uri_of(source)
     receipt = write_table(

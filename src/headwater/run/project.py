@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from headwater.clock import Clock, SystemClock
 from headwater.delta import LatestVersions
 from headwater.errors import UnknownProfile
-from headwater.pipeline import ProjectConfig, read_project
+from headwater.pipeline import ProjectConfig, openlineage_in, read_project
 from headwater.run.diffing import DiffRequest, RunDiff, diff_runs
 from headwater.run.engine import execute
 from headwater.run.explaining import Explanation, explain_view
@@ -72,6 +72,7 @@ class Project:
         except UnknownProfile as error:
             error.origin = None if named else self.config.source.origin_of("profile")
             raise
+        self.openlineage = openlineage_in(variables, self.config.openlineage)
         self.spark = spark
         if spark is not None:
             adopt_session(spark, self.profile)
@@ -164,6 +165,7 @@ class Project:
             resume=resume,
             only=only,
             spark=self.spark,
+            openlineage=self.openlineage,
         )
 
     def query(self, sql: str, *, limit: int | None = None, listen: Listener = ignore_progress) -> QueryResult:

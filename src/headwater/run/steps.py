@@ -5,7 +5,7 @@ Nothing here writes. Not here: what follows; see `engine` and `planning`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import Manifest, last_manifest
@@ -14,6 +14,7 @@ from headwater.errors import ManifestUnreadable, NotPlanned, UnknownSetting
 from headwater.names import near_hint, same_name
 from headwater.pipeline import (
     EVERY_TABLE,
+    OpenLineageSettings,
     Pipeline,
     ProjectConfig,
     SourceSpec,
@@ -51,6 +52,7 @@ class RunRequest:
         resume: Go on where the last run did not end well, with the versions of sources that it had.
         only: The views that are asked for, with all that they read; every view if empty.
         spark: Somebody's session to work in, if there is one.
+        openlineage: Where events go.
     """
 
     config: ProjectConfig
@@ -61,6 +63,7 @@ class RunRequest:
     resume: bool = False
     only: tuple[str, ...] = ()
     spark: SparkSession | None = None
+    openlineage: OpenLineageSettings = field(default_factory=OpenLineageSettings)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,7 @@ from headwater.errors import (
 )
 from headwater.pipeline import FileChanged
 from headwater.plan import QueryLog
+from headwater.run.events import NoEvents
 from headwater.run.fixpoint import fixpoint_rows
 from headwater.run.refreshes import full as full_refresh
 from headwater.run.task_records import is_made_by, record_of, rows_written
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from headwater.plan import OperatorMetrics, PlanBundle
     from headwater.policies import WritePolicy
     from headwater.run.caching import ViewCaches
+    from headwater.run.events import RunEvents
     from headwater.run.refreshes import Refresh
     from headwater.run.scheduled import ScheduledView
     from headwater.runtime import RunSession
@@ -75,6 +77,7 @@ class TaskContext:
     were run instead of a view's own; `caches` keep rows of views that are not stored.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
     The `rounds` of fixpoints are kept as they come, by name, and told; their rows are in `rounds_place`.
+    `events` hear of tables whose rows are made.
     """
 
     session: RunSession
@@ -99,6 +102,7 @@ class TaskContext:
     rounds_place: Path | None = None
     rounds: dict[str, tuple[RoundRecord, ...]] = field(default_factory=dict[str, "tuple[RoundRecord, ...]"])
     tell: Callable[[str], None] = lambda _words: None
+    events: RunEvents = field(default_factory=NoEvents)
 
 
 def run_task(  # noqa: PLR0913  a task is all of this
@@ -137,38 +141,38 @@ def run_task(  # noqa: PLR0913  a task is all of this
         if recorded is None or recorded.pin is None or rows.digest != recorded.pin.digest:
             _confirm(context, view, reached)
         return left_alone(context, view, rows, head, key)
+    context.events.started(context, view.name)
     reason = "no run on record made its table" if head and reason == "new" else reason
     done = refresh(head) if refresh and head else full_refresh("no-table")
     if isinstance(done, TableRecord):
         return replaced(done, reason=done.reason or reason)
-    own = context.session.copy()
-    try:
-        with own.active(), watching_operators(context, own, view.name), ExitStack() as leaving:
-            watched = _watched(context, own, view, between, reached, leaving)
-            receipt = _build(context, view, watched, uri=uri, key=key, head=head)
-    finally:
-        own.release()
+    with _watched(context, view, between, reached) as watched:
+        receipt = _build(context, view, watched, uri=uri, key=key, head=head)
     told = RefreshRecord(mode="full", code=done.code, detail=done.detail)
     made = record_of(receipt.pin, key, "built", reason, receipt.rows, receipt.content, told)
     return replaced(made, rounds=context.rounds.get(view.name, ()))
 
 
+@contextmanager
 def _watched(
     context: TaskContext,
-    own: RunSession,
     view: ScheduledView,
     between: Sequence[ScheduledView],
     reached: Collection[str] | None,
-    leaving: ExitStack,
-) -> WatchedView:
+) -> Generator[WatchedView]:
     """A view's rows in a session of the task's own, over what is kept of views between."""
-    if context.caches is not None:
-        between = context.caches.open_in(own, view.name, between)
-    watched = WatchedView(own, view, between, context.checks, reached)
-    context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
-    if view.fixpoint is not None:
-        watched.rows = leaving.enter_context(all_rounds(context, own, view))
-    return watched
+    own = context.session.copy()
+    try:
+        with own.active(), watching_operators(context, own, view.name), ExitStack() as leaving:
+            if context.caches is not None:
+                between = context.caches.open_in(own, view.name, between)
+            watched = WatchedView(own, view, between, context.checks, reached)
+            context.scans[view.name] = scans_of(own, watched.rows, context.checks.pins_of(reached))
+            if view.fixpoint is not None:
+                watched.rows = leaving.enter_context(all_rounds(context, own, view))
+            yield watched
+    finally:
+        own.release()
 
 
 @contextmanager

@@ -23,7 +23,11 @@ CacheProfile = Literal["snapshot_pinned", "always_latest_ttl30s", "multi_tenant_
 Catalog = Literal["in_memory", "hive"]
 
 DEFAULT_PROFILE = "local"
-_OTHER_VARIABLES = frozenset({"HOME", "ARCHIVE", "PROFILE", "WAREHOUSE", "DEBUG"})
+_OTHER_VARIABLES = frozenset(
+    {"HOME", "ARCHIVE", "PROFILE", "WAREHOUSE", "DEBUG"}
+    | {"OPENLINEAGE_URL", "OPENLINEAGE_ENDPOINT", "OPENLINEAGE_FILE", "OPENLINEAGE_NAMESPACE"}
+    | {"OPENLINEAGE_API_KEY_ENV", "OPENLINEAGE_TIMEOUT_SECONDS"}
+)
 _LOCAL_CORES = re.compile(r"local\[(\*|[0-9]+)(?:,.*)?\]")
 _MEMORY = re.compile(r"[1-9][0-9]*[mg]")
 
