@@ -61,6 +61,7 @@ bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in
 	@$(BIN)/python bench/planning.py
 	@$(BIN)/python bench/ten_views.py
 	@$(BIN)/python bench/changed_rows.py
+	@$(BIN)/python bench/growth.py
 
 bench-cpg: java $(READY)  ## the code graph of REPO (default: this repository) against parsing alone
 	@$(BIN)/python bench/graph.py $(or $(REPO),.)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import ast
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
+
+from measuring import Taken, run_command
 
 HEADWATER = Path(sys.executable).parent / "headwater"
 
@@ -36,10 +36,8 @@ def floor(folder: Path) -> float:
     return time.perf_counter() - began
 
 
-def build(folder: Path, warehouse: Path) -> tuple[float, float, dict[str, int]]:
-    """Wall and CPU seconds of one build, and the rows of each table."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    began = time.perf_counter()
+def build(folder: Path, warehouse: Path) -> tuple[Taken, dict[str, int]]:
+    """What one build takes, and the rows of each table."""
     command = [
         str(HEADWATER),
         "build",
@@ -50,11 +48,8 @@ def build(folder: Path, warehouse: Path) -> tuple[float, float, dict[str, int]]:
         "--warehouse",
         str(warehouse),
     ]
-    done = subprocess.run(command, check=True, capture_output=True)
-    seconds = time.perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, cpu, {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
+    taken, printed = run_command(command)
+    return taken, {table["name"]: table["rows"] for table in json.loads(printed)["tables"]}
 
 
 def main() -> None:
@@ -63,11 +58,10 @@ def main() -> None:
     parsed = floor(folder)
     with tempfile.TemporaryDirectory() as place:
         for case in ("cold", "unchanged"):
-            seconds, cpu, rows = build(folder, Path(place) / "warehouse")
+            taken, rows = build(folder, Path(place) / "warehouse")
             counted = " ".join(f"{name}={rows[name]}" for name in ("files", "nodes", "edges"))
-            shares = (
-                f"floor={parsed:.1f}s headwater={seconds:.1f}s ratio={seconds / parsed:.2f} cpu={cpu:.1f}s"
-            )
+            ratio = taken.wall / parsed
+            shares = f"floor={parsed:.1f}s headwater={taken.wall:.1f}s ratio={ratio:.2f} cpu={taken.cpu:.1f}s"
             print(f"{case} {counted} {shares}")
 
 

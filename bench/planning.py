@@ -1,6 +1,6 @@
 """How long planning takes beside Spark's own analysis: 100 views of ordinary size, in one run, in turns.
 
-    make bench
+    python bench/planning.py [--views N] [--rounds N]
 
 Spark alone turns the same plan bytes into analysed frames over the same names. Headwater does that and makes
 a bundle of each: canonical plan, lineage, determinism, semantic types, fingerprint. The bar is 1.5.
@@ -8,12 +8,14 @@ a bundle of each: canonical plan, lineage, determinism, semantic types, fingerpr
 
 from __future__ import annotations
 
+import argparse
 import shutil
-import statistics
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from measuring import Taken, measured, middle, show
 
 import headwater
 from headwater.clock import SystemClock
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from headwater.run.pins import PinnedSource
     from headwater.runtime import RunSession
 
-VIEWS = 100
-ROUNDS = 5
 SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 HEAD = """
 import headwater
@@ -84,11 +84,11 @@ def v{n}(v{before}, customers):
 )
 
 
-def make_project(folder: Path) -> Path:
-    """A project of 100 views, each of one of four shapes, in chains of four."""
+def make_project(folder: Path, views: int) -> Path:
+    """A project of so many views, each of one of four shapes, in chains of four."""
     (folder / "views").mkdir(parents=True)
     (folder / "headwater.toml").write_text('[project]\nname = "hundred"\n')
-    texts = [SHAPES[n % len(SHAPES)].format(n=n, before=n - 1) for n in range(VIEWS)]
+    texts = [SHAPES[n % len(SHAPES)].format(n=n, before=n - 1) for n in range(views)]
     (folder / "views" / "all.py").write_text(HEAD + "".join(texts))
     return folder
 
@@ -106,8 +106,8 @@ def plain(session: RunSession, pipeline: Pipeline, order: Sequence[str], sources
             frame.createOrReplaceTempView(name)
 
 
-def times(folder: Path) -> dict[str, list[float]]:
-    """Seconds of both, in turns; each begins with a session of its own."""
+def times(folder: Path, rounds: int) -> dict[str, list[Taken]]:
+    """What both take, in turns; each begins with a session of its own."""
     project = headwater.open(folder, settings=SETTINGS)
     request = RunRequest(
         config=project.config,
@@ -115,35 +115,38 @@ def times(folder: Path) -> dict[str, list[float]]:
         warehouse=project.warehouse,
         latest=LatestVersions(cache_policy(project.profile.cache), SystemClock()),
     )
-    found: dict[str, list[float]] = {"plain": [], "headwater": []}
+    found: dict[str, list[Taken]] = {"plain": [], "headwater": []}
     with LazySession(project.profile, lambda _: None) as engine:
         run = open_run(request, SystemClock(), ignore_progress, engine)
         pipeline = read_definitions(run)
         sources = [run.pins.pinned(source) for source in pipeline.sources]
         reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
         order = order_of({**{each.spec.name: () for each in sources}, **reads}, {})
-        for _ in range(ROUNDS + 1):  # the first warms both
-            for case, seconds in found.items():
+        for _ in range(rounds + 1):  # the first warms both
+            for case, taken in found.items():
                 session = engine.get().fresh()
-                began = time.perf_counter()
                 if case == "plain":
-                    plain(session, pipeline, order, sources)
+                    work = partial(plain, session, pipeline, order, sources)
                 else:
-                    compile_views(session, pipeline.views, sources, reads, bundling_of(run, pipeline))
-                seconds.append(time.perf_counter() - began)
+                    bundling = bundling_of(run, pipeline)
+                    work = partial(compile_views, session, pipeline.views, sources, reads, bundling)
+                taken.append(measured(work))
                 session.release()
-    return {case: seconds[1:] for case, seconds in found.items()}
+    return {case: taken[1:] for case, taken in found.items()}
 
 
 def main() -> None:
-    """Prints one line: the medians of both, and their ratio."""
+    """Prints one line: the medians of both, and their ratios."""
+    parser = argparse.ArgumentParser(description="Planning beside Spark's own analysis.")
+    parser.add_argument("--views", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=5)
+    asked = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
     try:
-        taken = times(make_project(folder / "hundred"))
+        taken = times(make_project(folder / "views", asked.views), asked.rounds)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    spark, ours = (statistics.median(taken[case]) for case in ("plain", "headwater"))
-    print(f"plan-{VIEWS}-views plain={spark:.2f}s headwater={ours:.2f}s ratio={ours / spark:.2f}")
+    show(f"plan-{asked.views}-views", middle(taken["plain"]), middle(taken["headwater"]), bar=1.5)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,12 @@ spark-submit. The cases take turns, so that a busy moment of the machine meets b
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
+from measuring import run_apart, tell
 from pyspark.sql import SparkSession
 
 from headwater.runtime import RuntimeProfile, open_runtime, prepare_engine
@@ -57,13 +55,6 @@ def measure(case: str) -> dict[str, float]:
     return {"session": opened - began, "first-commit": committed - opened}
 
 
-def measure_apart(case: str) -> dict[str, float]:
-    """The same, in a new process."""
-    command = [sys.executable, __file__, "--case", case]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def main() -> None:
     """Measure in turns and print the medians."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -71,10 +62,10 @@ def main() -> None:
     parser.add_argument("--case", choices=CASES)
     asked = parser.parse_args()
     if asked.case:
-        print(json.dumps(measure(asked.case)))
+        tell(**measure(asked.case))
         return
     prepare_engine(RuntimeProfile(), archive=True)
-    taken = [{case: measure_apart(case) for case in CASES} for _ in range(asked.pairs)]
+    taken = [{case: run_apart(__file__, "--case", case).facts for case in CASES} for _ in range(asked.pairs)]
     for name in MEASURES:
         plain, ours = (statistics.median(pair[case][name] for pair in taken) for case in CASES)
         print(f"{name} plain={plain:.1f}s headwater={ours:.1f}s ratio={ours / plain:.2f}")

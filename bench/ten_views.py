@@ -1,26 +1,31 @@
 """Ten views, four of them stored, over a million orders: a plain PySpark script against Headwater.
 
-    python bench/ten_views.py [--pairs N]
+    python bench/ten_views.py [--pairs N] [--rows N] [--here]
 
-Both run the same SQL with the same Spark settings, each in a process of its own, in turns; the plain script
-overwrites four Delta tables and records nothing. Times are of whole processes: wall, and the CPU of all
-processes that they started. `cold` starts from nothing but the sources, `unchanged` runs once more. The bars
-are 1.15 for a cold run, and 1.5 s without Java for one that finds nothing to do.
+Both run the same SQL with the same Spark settings over the same sources, each in a process of its own, in
+turns; the plain script overwrites four Delta tables and records nothing. Times are of whole processes: wall,
+and the CPU of all processes that they started.
+
+    cold         from nothing but the sources; the bar is 1.15
+    unchanged    once more; the bar is 1.5 s, without Java
+    changed      a commit has changed one per cent of the orders; the bar is 1.0. `markets` does not read
+                 them, and is skipped without anybody saying so
+
+Timings decide nothing. It fails if the rows of a table are not the same in both, or others are skipped. With
+`--here` nothing is started: that tries the bench itself, and measures little.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from measuring import Taken, measured, middle, run_apart, show, tell, verdict
 from pyspark.sql import SparkSession
 
 import headwater
@@ -28,18 +33,19 @@ from headwater.runtime import RuntimeProfile, open_runtime, prepare_engine
 from headwater.runtime.settings import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
 SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 SOURCES = {
-    "orders": "SELECT id AS order_id, pmod(id * 7919, 100000) AS customer_id, pmod(id * 104729, 10000) AS "
-    "product_id, CAST(pmod(id * 31, 50000) / 100 AS DECIMAL(12, 2)) AS amount, CAST(pmod(id, 5) AS INT) AS "
-    "status, date_add(DATE'2026-01-01', CAST(pmod(id, 365) AS INT)) AS day FROM range(0, 1000000, 1, 4)",
+    "orders": "SELECT id AS order_id, pmod(id * 7919, {customers}) AS customer_id, pmod(id * 104729, "
+    "{products}) AS product_id, CAST(pmod(id * 31, 50000) / 100 AS DECIMAL(12, 2)) AS amount, "
+    "CAST(pmod(id, 5) AS INT) AS status, date_add(DATE'2026-01-01', CAST(pmod(id, 365) AS INT)) AS day "
+    "FROM range(0, {orders}, 1, 4)",
     "customers": "SELECT id AS customer_id, concat('customer ', id) AS name, element_at(array('AT', 'DE', "
-    "'FR', 'JP', 'US', 'BR'), CAST(pmod(id, 6) AS INT) + 1) AS country FROM range(0, 100000, 1, 2)",
+    "'FR', 'JP', 'US', 'BR'), CAST(pmod(id, 6) AS INT) + 1) AS country FROM range(0, {customers}, 1, 2)",
     "products": "SELECT id AS product_id, concat('product ', id) AS title, CAST(pmod(id, 40) AS INT) AS "
-    "category FROM range(0, 10000, 1, 1)",
+    "category FROM range(0, {products}, 1, 1)",
 }
 # Each after what it reads; a star marks those that are stored.
 VIEWS = {
@@ -53,13 +59,18 @@ VIEWS = {
     "ranked": "SELECT b.*, rank() OVER (PARTITION BY country ORDER BY amount DESC, customer_id) AS place "
     "FROM by_customer b",
     "top_customers*": "SELECT * FROM ranked WHERE place <= 100",
-    "by_category": "SELECT category, country, sum(amount) AS amount FROM facts GROUP BY category, country",
-    "shares*": "SELECT b.*, amount / sum(amount) OVER (PARTITION BY country) AS share FROM by_category b",
+    "by_country": "SELECT country, count(*) AS customers, max(name) AS last FROM customers GROUP BY country",
+    "markets*": "SELECT b.*, rank() OVER (ORDER BY customers DESC, country) AS place FROM by_country b",
 }
+STORED = tuple(name.rstrip("*") for name in VIEWS if name.endswith("*"))
+APART = ["markets"]  # stored, and made of nothing that is changed
 CASES = ("plain", "headwater")
+STATES = ("cold", "unchanged", "changed")
+BARS = {"cold": 1.15, "changed": 1.0}
+UNCHANGED_SECONDS = 1.5
 
 
-def make_project(folder: Path) -> None:
+def make_project(folder: Path, orders: int) -> None:
     """The sources, as Delta tables, and the views, as files of a project."""
     (folder / "views").mkdir(parents=True)
     (folder / "headwater.toml").write_text('[project]\nname = "ten"\n')
@@ -68,18 +79,34 @@ def make_project(folder: Path) -> None:
     for name, sql in VIEWS.items():
         head = "-- headwater: table\n" if name.endswith("*") else ""
         (folder / "views" / f"{name.rstrip('*')}.sql").write_text(f"{head}{sql}\n")
-    spark = open_runtime(PROFILE).new_session().spark
+    sizes = {"orders": orders, "customers": max(orders // 10, 10), "products": max(orders // 100, 10)}
     for name, sql in SOURCES.items():
-        spark.sql(sql).write.format("delta").save(str(folder / "lake" / name))
+        rows = _spark().sql(sql.format(**sizes))
+        rows.write.format("delta").save(str(folder / "lake" / name))
 
 
-def run_plain(folder: Path) -> None:
-    """What somebody would write by hand."""
+def _spark() -> SparkSession:
+    """A session of this process, for what is not measured."""
+    return open_runtime(PROFILE).new_session().spark
+
+
+def change_orders(folder: Path, number: int) -> None:
+    """Another amount for one per cent of the orders, of any status, all over the table, in one commit."""
+    orders = f"delta.`{folder / 'lake' / 'orders'}`"
+    _spark().sql(f"UPDATE {orders} SET amount = amount + 1 WHERE pmod(order_id DIV 5, 100) = {number}")  # noqa: S608
+
+
+def open_plain() -> SparkSession:
+    """A session with Headwater's settings, as PySpark makes one."""
     builder = SparkSession.Builder().config("spark.jars", ",".join(map(str, prepare_engine(PROFILE))))
     results, speed = settings_of(PROFILE)
     for key, value in {**results, **speed}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    return builder.getOrCreate()
+
+
+def run_plain(folder: Path, spark: SparkSession) -> dict[str, Any]:
+    """What somebody would write by hand."""
     for name in SOURCES:
         spark.read.format("delta").load(str(folder / "lake" / name)).createOrReplaceTempView(name)
     for name, sql in VIEWS.items():
@@ -89,80 +116,98 @@ def run_plain(folder: Path) -> None:
             frame.write.format("delta").mode("overwrite").save(path)
             frame = spark.read.format("delta").load(path)
         frame.createOrReplaceTempView(table)
+    return {}
 
 
-def run_headwater(folder: Path) -> None:
-    """The same as a project."""
+def run_headwater(folder: Path) -> dict[str, Any]:
+    """The same as a project; what became of its tables."""
     outcome = headwater.open(folder, settings=SETTINGS).build()
     if outcome.error is not None:
         raise outcome.error
+    return {"actions": {each.name: each.action for each in outcome.tables}}
 
 
-def measured(case: str, folder: Path) -> tuple[float, float]:
-    """Wall and CPU seconds of a process of its own."""
-    began = time.perf_counter()
-    command = [sys.executable, __file__, "--case", case, "--folder", str(folder)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
-    return time.perf_counter() - began, float(done.stdout.splitlines()[-1])
+def run_case(folder: Path, case: str, *, here: bool) -> Taken:
+    """One case, in a process of its own unless it is done here."""
+    if not here:
+        return run_apart(__file__, "--case", case, "--folder", str(folder))
+    facts: dict[str, Any] = {"java": True}
+    taken = measured(
+        lambda: facts.update(run_plain(folder, _spark()) if case == "plain" else run_headwater(folder))
+    )
+    return replace(taken, facts=facts)
 
 
-def cpu_of_tree() -> float:
-    """CPU seconds of this process and all that it has started."""
-    ticks: dict[int, tuple[int, float]] = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (entry / "stat").read_text().rpartition(") ")[2].split()
-        except OSError:
-            continue
-        ticks[int(entry.name)] = int(fields[1]), sum(map(float, fields[11:15]))
-    found, waiting = 0.0, [os.getpid()]
-    while waiting:
-        each = waiting.pop()
-        found += ticks.get(each, (0, 0.0))[1]
-        waiting += [pid for pid, (parent, _) in ticks.items() if parent == each]
-    return found / os.sysconf("SC_CLK_TCK")
-
-
-def take(folder: Path) -> dict[str, dict[str, tuple[float, float]]]:
-    """Both cases, cold and then unchanged."""
+def take(folder: Path, number: int, *, here: bool) -> tuple[dict[str, dict[str, Taken]], list[str]]:
+    """Both cases in all states, and what is wrong with their results."""
     shutil.rmtree(folder / ".headwater", ignore_errors=True)
     shutil.rmtree(folder / "out", ignore_errors=True)
-    return {state: {case: measured(case, folder) for case in CASES} for state in ("cold", "unchanged")}
+    taken: dict[str, dict[str, Taken]] = {}
+    wrong: list[str] = []
+    for state in STATES:
+        if state == "changed":
+            change_orders(folder, number)
+        taken[state] = {case: run_case(folder, case, here=here) for case in CASES}
+        wrong += [f"{state}: {name} has other rows than the plain script's" for name in differing(folder)]
+    actions = taken["changed"]["headwater"].facts["actions"]
+    skipped = [name for name in STORED if actions[name] == "skipped"]
+    if skipped != APART:
+        wrong.append(f"changed: skipped {', '.join(skipped) or 'nothing'} instead of {', '.join(APART)}")
+    return taken, wrong
 
 
-def shown(state: str, taken: Mapping[str, tuple[float, float]]) -> str:
-    """One line: wall and CPU of both, and their ratios."""
-    (plain, plain_cpu), (ours, ours_cpu) = (taken[case] for case in CASES)
-    return (
-        f"{state} plain={plain:.1f}s headwater={ours:.1f}s ratio={ours / plain:.2f} "
-        f"cpu: plain={plain_cpu:.1f}s headwater={ours_cpu:.1f}s ratio={ours_cpu / plain_cpu:.2f}"
-    )
+def differing(folder: Path) -> list[str]:
+    """The tables whose rows are not the same in both."""
+    places = folder / "out", folder / ".headwater" / "tables"
+    return [name for name in STORED if len({rows_of(place / name) for place in places}) > 1]
+
+
+def rows_of(table: Path) -> tuple[str, ...]:
+    """What stands for the rows of a table, in whatever order and files they lie."""
+    rows = _spark().read.format("delta").load(str(table))
+    hashed = rows.selectExpr("CAST(xxhash64(*) AS DECIMAL(38, 0)) AS hash")
+    return (*rows.columns, str(hashed.selectExpr("count(*)", "sum(hash)").collect()))
+
+
+def show_all(rounds: Sequence[dict[str, dict[str, Taken]]]) -> None:
+    """A line for each state: the medians."""
+    for state in STATES:
+        plain, ours = (middle([each[state][case] for each in rounds]) for case in CASES)
+        if state == "unchanged":
+            holds = ours.wall <= UNCHANGED_SECONDS and not ours.facts["java"]
+            java = "with-java" if ours.facts["java"] else "without-java"
+            show(state, plain, ours, f"bar={UNCHANGED_SECONDS}s,without-java {java} {verdict(holds)}")
+        else:
+            show(state, plain, ours, bar=BARS[state])
+    actions = rounds[-1]["changed"]["headwater"].facts["actions"]
+    print("changed tables:", ", ".join(f"{name} {actions[name]}" for name in STORED), flush=True)
 
 
 def main() -> None:
     """Measure in turns and print the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description="Ten views: a plain script against Headwater.")
     parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--here", action="store_true")
     parser.add_argument("--case", choices=CASES)
     parser.add_argument("--folder", type=Path)
     asked = parser.parse_args()
     if asked.case:
-        (run_plain if asked.case == "plain" else run_headwater)(asked.folder)
-        print(cpu_of_tree())
+        folder = asked.folder
+        tell(**(run_plain(folder, open_plain()) if asked.case == "plain" else run_headwater(folder)))
         return
     folder = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
     try:
-        prepare_engine(PROFILE, archive=True)
-        make_project(folder / "ten")
-        rounds = [take(folder / "ten") for _ in range(asked.pairs)]
+        prepare_engine(PROFILE, archive=not asked.here)
+        make_project(folder / "ten", asked.rows)
+        rounds = [take(folder / "ten", number, here=asked.here) for number in range(asked.pairs)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for state in ("cold", "unchanged"):
-        middle = {
-            case: tuple(statistics.median(each[state][case][part] for each in rounds) for part in (0, 1))
-            for case in CASES
-        }
-        print(shown(state, {case: (wall, cpu) for case, (wall, cpu) in middle.items()}))
+    show_all([taken for taken, _ in rounds])
+    wrong = [each for _, found in rounds for each in found]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print("the rows of all tables are the same in both")
 
 
 if __name__ == "__main__":

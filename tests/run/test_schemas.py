@@ -9,13 +9,18 @@ import pytest
 import headwater
 from headwater.artifacts import read_manifest
 from headwater.run import Progress, RunOutcome
+from headwater.run import compile as compile_module
 from headwater.run import sessions as sessions_module
+from headwater.run.compile import rehydrate_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from headwater.runtime import SessionRuntime
+    from pyspark.sql import DataFrame
+
+    from headwater.pipeline import ViewSpec
+    from headwater.runtime import RunSession, SessionRuntime
 
 SETTINGS = {"master": "local[2]", "driver_memory": "2g"}
 VIEWS = """import headwater
@@ -131,3 +136,22 @@ def test_a_run_tells_why_it_works(folder: Path) -> None:
     said: list[Progress] = []
     headwater.open(folder, settings=SETTINGS).build(listen=said.append)
     assert "source 'people' changed" in [step.message for step in said]
+
+
+def test_questions_grow_with_views_and_not_with_their_square(
+    project_folder: Callable[..., Path], runtime: SessionRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert runtime.profile.is_local
+    first = "import headwater\nheadwater.source('v0', rows=[(1,)], schema='x INT')"
+    view = "@headwater.view\ndef v{n}(v{m}): return v{m}.select(*v{m}.columns)"
+    folder = project_folder(v_py="\n".join([first, *(view.format(n=n, m=n - 1) for n in range(1, 8))]))
+    planned: list[str] = []
+
+    def counted(session: RunSession, view: ViewSpec) -> DataFrame:
+        planned.append(view.name)
+        return rehydrate_view(session, view)
+
+    monkeypatch.setattr(compile_module, "rehydrate_view", counted)
+    assert len(headwater.open(folder, settings=SETTINGS).plan().views) == 7
+    # Once for those that ask what it has, if any does, and once to plan it.
+    assert sorted(planned) == sorted([*(f"v{n}" for n in range(1, 7)), *(f"v{n}" for n in range(1, 8))])

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from pyspark.sql.types import StructType
 
 from headwater.datasets import ReadOptions
 from headwater.digest import digest_of
+from headwater.names import same_name
 from headwater.policies import WritePolicy
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ class SourceSpec:
         return digest_of([*said, chosen] if chosen else said)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Pipeline:
     """All that a project says, each sorted by name."""
 
@@ -104,5 +106,8 @@ class Pipeline:
 
     def spec(self, name: str) -> ViewSpec | SourceSpec | None:
         """What a name means here, without regard to case; None if nothing."""
-        wanted = name.casefold()
-        return next((each for each in (*self.views, *self.sources) if each.name.casefold() == wanted), None)
+        return self._specs.get(same_name(name))
+
+    @cached_property
+    def _specs(self) -> dict[str, ViewSpec | SourceSpec]:
+        return {same_name(each.name): each for each in (*self.sources, *self.views)}

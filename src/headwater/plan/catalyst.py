@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 _READER = "PlanReader"
+# Each chained step nests a message deeper; Java's default limit of 100 is some fifty steps.
 _DEEPEST_MESSAGE = 4096
 _BUS_PATIENCE_MS = 10_000
 
@@ -41,18 +42,23 @@ def rehydrate(session: RunSession, plan: bytes, view: str, origin: Origin | None
     """
     try:
         planner = connect_planner(session.jvm, session.jvm_session)
-        logical = planner.transformRelation(_message(session, plan).getRoot())
-        rows = session.jvm.org.apache.spark.sql.classic.Dataset.ofRows(session.jvm_session, logical)
-        return DataFrame(rows, session.spark)
+        open_stream, read_message, rows_of = _entrances(session.jvm)
+        stream = open_stream(plan)
+        stream.setRecursionLimit(_DEEPEST_MESSAGE)
+        logical = planner.transformRelation(read_message(stream).getRoot())
+        return DataFrame(rows_of(session.jvm_session, logical), session.spark)
     except ENGINE_EXCEPTIONS as error:
         raise plan_error(error, view, origin) from error
 
 
-def _message(session: RunSession, plan: bytes) -> Any:
-    """Each chained step nests the message deeper; Java's default limit of 100 is some fifty steps."""
-    stream = session.jvm.org.sparkproject.connect.protobuf.CodedInputStream.newInstance(plan)
-    stream.setRecursionLimit(_DEEPEST_MESSAGE)
-    return session.jvm.org.apache.spark.connect.proto.Plan.parseFrom(stream)
+@lru_cache(maxsize=1)
+def _entrances(jvm: Any) -> tuple[Any, Any, Any]:
+    """How bytes become a message, and a plan rows; each step of a name is a question to the JVM."""
+    return (
+        jvm.org.sparkproject.connect.protobuf.CodedInputStream.newInstance,
+        jvm.org.apache.spark.connect.proto.Plan.parseFrom,
+        jvm.org.apache.spark.sql.classic.Dataset.ofRows,
+    )
 
 
 def empty_relation(session: RunSession, schema: StructType, view: str) -> DataFrame:

@@ -146,7 +146,8 @@ class Bundling:
 
     def keys_of(self, name: str) -> tuple[tuple[str, ...], ...]:
         """What is unique of a view that was added: as the project declares it, and as its plan shows."""
-        return self._known_keys().get(same_name(name), ())
+        key = same_name(name)
+        return (*self.config.keys.get(key, ()), *self._keys.get(key, ()))
 
     def _determinism(self, view: ViewSpec, tree: PlanTree) -> Determinism:
         said = self.config.determinism
@@ -154,7 +155,7 @@ class Bundling:
             tree,
             view.name,
             settings={**said.get(EVERY_TABLE, {}), **said.get(same_name(view.name), {})},
-            keys=_by_name_in(tree, self._known_keys()),
+            keys={name: found for name in _names_in(tree) if (found := self.keys_of(name))},
             functions=(*view.plan.pure, *self.own_functions),
             upstream=_by_name_in(tree, self._unsteady),
             sql=view.plan.sql,
@@ -168,11 +169,6 @@ class Bundling:
         whole = (tuple(each.name for each in tree.columns),)
         self._keys[same_name(view.name)] = found.keys if view.fixpoint is None else whole
         return found
-
-    def _known_keys(self) -> dict[str, tuple[tuple[str, ...], ...]]:
-        """What is unique: as the project declares it, and as plans show."""
-        names = {*self._keys, *self.config.keys}
-        return {name: (*self.config.keys.get(name, ()), *self._keys.get(name, ())) for name in names}
 
     def _semantics(self, view: ViewSpec, tree: PlanTree) -> SemanticTypes:
         if view.fixpoint is not None:
@@ -230,8 +226,11 @@ class Bundling:
 
 def _by_name_in(tree: PlanTree, values: Mapping[str, _V]) -> dict[str, _V]:
     """Values by the names that a tree has for its datasets; those are written in any case."""
-    names = {node.name or "" for node in tree.nodes() if node.is_boundary}
-    return {name: values[same_name(name)] for name in sorted(names) if same_name(name) in values}
+    return {name: values[same_name(name)] for name in _names_in(tree) if same_name(name) in values}
+
+
+def _names_in(tree: PlanTree) -> list[str]:
+    return sorted({node.name or "" for node in tree.nodes() if node.is_boundary})
 
 
 def _columns(tree: PlanTree, semantics: SemanticTypes) -> tuple[PlannedColumn, ...]:

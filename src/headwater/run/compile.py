@@ -8,6 +8,7 @@ Not here: writing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
@@ -38,7 +39,7 @@ from headwater.plan import (
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from pyspark.sql import DataFrame
 
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from headwater.runtime import RunSession
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Compiled:
     """All names of a pipeline in the order in which they can be made, what each reads, sources and plans.
 
@@ -68,8 +69,11 @@ class Compiled:
 
     def needs(self, name: str) -> tuple[str, ...]:
         """What a name reads itself, each as it is spelt where it is defined."""
-        spelt = {same_name(each): each for each in self.reads}
-        return tuple(spelt[same_name(each)] for each in self.reads[name])
+        return tuple(self._spelt[same_name(each)] for each in self.reads[name])
+
+    @cached_property
+    def _spelt(self) -> Mapping[str, str]:
+        return {same_name(each): each for each in self.reads}
 
 
 def check_enabled(spec: ViewSpec | SourceSpec, functions: Iterable[str], enabled: FunctionSnapshot) -> None:
@@ -88,8 +92,11 @@ def compile_views(
     sources: Iterable[PinnedSource],
     reads: Mapping[str, tuple[str, ...]],
     bundling: Bundling | None = None,
+    there: Container[str] = frozenset(),
 ) -> Compiled:
     """Plans everything in `session` and leaves each name registered there; with `bundling`, as bundles, too.
+
+    `there` are names that are registered already, without regard to case as `same_name` has them.
 
     Raises:
         UnknownTable, Cycle: the names do not add up.
@@ -100,7 +107,8 @@ def compile_views(
     pinned = {source.spec.name: source for source in sources}
     everything = {**dict.fromkeys(pinned, ()), **{name: reads[name] for name in by_name}}
     origins = {name: view.origin for name, view in by_name.items()}
-    order = order_of(everything, origins)
+    waiting = {name: tuple(e for e in each if same_name(e) not in there) for name, each in everything.items()}
+    order = order_of(waiting, origins)
     registered: list[Registration] = []
     bundles: dict[str, PlanBundle] = {}
     schemas: dict[str, StructType] = {}

@@ -264,19 +264,20 @@ def _check_sources(request: MakingRequest, reached: list[str]) -> None:
 
 def _between(request: MakingRequest, reached: list[str]) -> list[ViewSpec]:
     """The views of `reached` that are not stored, each after all that it reads."""
-    specs = [request.pipeline.spec(name) for name in request.compiled.order if name in reached]
+    names = set(reached)
+    specs = [request.pipeline.spec(name) for name in request.compiled.order if name in names]
     return [each for each in specs if isinstance(each, ViewSpec) and not each.stored]
 
 
 def reached_by(compiled: Compiled, pipeline: Pipeline, name: str) -> list[str]:
     """Everything a view reads, itself or through views that are not stored; a stored one is a boundary."""
-    found: list[str] = []
+    found: set[str] = set()
     waiting = list(compiled.needs(name))
     while waiting:
-        each = waiting.pop(0)
+        each = waiting.pop()
         if each in found:
             continue
-        found.append(each)
+        found.add(each)
         spec = pipeline.spec(each)
         if isinstance(spec, ViewSpec) and not spec.stored:
             waiting += compiled.needs(each)

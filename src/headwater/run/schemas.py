@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from headwater.pipeline import PlanBytes
     from headwater.run.pins import SourcePins
     from headwater.run.sessions import LazySession
+    from headwater.runtime import RunSession
 
 
 class RecordedSchemas:
@@ -42,6 +43,8 @@ class RecordedSchemas:
         self._results_digest = results_digest
         self._pins = pins
         self._engine = engine
+        self._asking: RunSession | None = None
+        self._registered: dict[str, ViewSpec | SourceSpec] = {}
         self._used_schemas: dict[str, str] = {}
         self._used_texts: dict[str, SqlRecord] = {}
 
@@ -101,16 +104,28 @@ class RecordedSchemas:
         return self._pins.pinned(spec).schema_identity
 
     def _ask_engine(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
-        session = self._engine.get().fresh()
-        views = [spec for spec in reached.values() if isinstance(spec, ViewSpec)]
-        sources = [self._pins.pinned(spec) for spec in reached.values() if isinstance(spec, SourceSpec)]
-        try:
-            reads = {view.name: self.reads_of(view) for view in views}
-            compile_views(session, views, sources, reads)
-            with engine_errors():
-                return rehydrate(session, relation.executable, "a view that asked for its schema").schema
-        finally:
-            session.release()
+        if any(self._registered.get(name, spec) != spec for name, spec in reached.items()):
+            self._start_over()  # a fixpoint is one thing to itself and another to those that read it
+        new = {name: spec for name, spec in reached.items() if name not in self._registered}
+        session = self._register(new)
+        with engine_errors():
+            return rehydrate(session, relation.executable, "a view that asked for its schema").schema
+
+    def _register(self, new: Mapping[str, ViewSpec | SourceSpec]) -> RunSession:
+        """The session of all questions, in which every name is planned once, with `new` ones added."""
+        session = self._asking = self._asking or self._engine.fresh()
+        views = [spec for spec in new.values() if isinstance(spec, ViewSpec)]
+        sources = [self._pins.pinned(spec) for spec in new.values() if isinstance(spec, SourceSpec)]
+        reads = {view.name: self.reads_of(view) for view in views}
+        compile_views(session, views, sources, reads, there=self._registered)
+        self._registered.update(new)
+        return session
+
+    def _start_over(self) -> None:
+        if self._asking is not None:
+            self._asking.release()
+        self._asking = None
+        self._registered.clear()
 
     def _text(self, sql: str, owner: str, origin: Origin | None) -> SqlRecord:
         """Each text is parsed once, in this run or in the one that recorded it."""

@@ -66,3 +66,9 @@ class LazySession:
             runtime = open_runtime(self._profile, self._notify, self._spark)
             self._session = self._stack.enter_context(runtime.checkout())
         return self._session
+
+    def fresh(self) -> RunSession:
+        """Another session for the same run, without its views; it ends with the run, if not before."""
+        another = self.get().fresh()
+        self._stack.callback(another.release)
+        return another
