@@ -34,6 +34,7 @@ from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
 from headwater.runtime.jvm import JvmSpec
+from headwater.runtime.masters import WORKER_PYTHON, await_executors, check_master, cluster_settings
 from headwater.runtime.settings import SettingsSnapshot, is_session_setting, settings_of, snapshot_of
 from headwater.runtime.storage import redacted
 from headwater.runtime.versions import EngineVersions, engine_versions
@@ -257,6 +258,7 @@ def open_runtime(
         SessionIncompatible: the session that was given will not do.
         SessionMismatch: the running application has other settings, of those that cannot differ by session.
         JavaNotFound, JavaTooOld, JarsUnavailable, EngineStartFailed: the engine cannot be had.
+        MasterUnreachable, NoExecutors: the cluster does not answer, or gives nothing.
     """
     if spark is not None:
         return _adopt(profile, spark)
@@ -266,6 +268,7 @@ def open_runtime(
             close_runtime()
         if not _applications:
             _check_alone()
+            check_master(profile.master)
             _applications.append(_start(profile, wanted, notify))
         application = _applications[0]
         differences = _differences(application.settings, wanted)
@@ -337,7 +340,7 @@ def _engine_spec(profile: RuntimeProfile, settings: dict[str, str], notify: Noti
         jars=jars,
         home=home,
         memory=profile.driver_memory,
-        settings=tuple(sorted({**settings, **scratch}.items())),
+        settings=tuple(sorted({**settings, **scratch, **cluster_settings(settings, jars)}.items())),
     )
 
 
@@ -348,11 +351,16 @@ def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) ->
     archived = with_archive(spec)
     gateway = open_gateway(archived)
     try:
-        conf = SparkConf(loadDefaults=False, _jvm=gateway.py4j.jvm).setAll(list(spec.settings))
+        # For a cluster, Spark's launcher has worked out more: the jars of packages, what executors are sent.
+        conf = SparkConf(loadDefaults=not profile.is_local, _jvm=gateway.py4j.jvm)
+        conf.setAll([each for each in spec.settings if not conf.contains(each[0])])
         context = SparkContext(gateway=gateway.py4j, conf=conf)
-        context.pythonExec = sys.executable  # workers get this interpreter and its packages
+        # Workers get this interpreter and its packages, unless there is another one for them.
+        context.pythonExec = dict(spec.settings).get(WORKER_PYTHON, sys.executable)
         root = SparkSession(context)
+        await_executors(context, profile.master, profile.executor_wait_seconds, notify)
     except BaseException as error:
+        SparkContext._active_spark_context = None  # what there is of it ends with the JVM
         gateway.close()
         if isinstance(error, ENGINE_EXCEPTIONS):
             raise EngineStartFailed(detail=failure_of(error).detail, log=str(gateway.log)) from error
