@@ -56,16 +56,25 @@ def check_master(master: str) -> None:
         return
     complaints: list[str] = []
     for place in _places(master):
-        host, _, port = place.rpartition(":")
-        if not host or not port.isdigit():
-            raise MasterUnreachable(master=master, detail=f"'{place}' is not host:port")
         try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
-        except (OSError, OverflowError) as error:
-            complaints.append(f"{place}: {str(getattr(error, 'strerror', None) or error).lower()}")
+            check_reachable(place, master)
+        except MasterUnreachable as error:
+            complaints.append(error.detail)
         else:
             return  # one that answers knows who leads
     raise MasterUnreachable(master=master, detail="; ".join(complaints))
+
+
+def check_reachable(place: str, master: str) -> None:
+    """Raises MasterUnreachable, with the whole address, if nobody listens at `host:port`."""
+    host, _, port = place.rpartition(":")
+    if not host or not port.isdigit():
+        raise MasterUnreachable(master=master, detail=f"'{place}' is not host:port")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        words = str(getattr(error, "strerror", None) or error).lower()
+        raise MasterUnreachable(master=master, detail=f"{place}: {words}") from error
 
 
 def cluster_settings(settings: Mapping[str, str], jars: Iterable[Path]) -> dict[str, str]:
