@@ -90,7 +90,12 @@ def daemon(
 ) -> Generator[re.Match[str]]:
     """A process of Spark's own; what its log says when it is there."""
     command = [str(find_java().path), "-Xmx256m", *MODULE_OPTIONS, "-Dspark.master.rest.enabled=false"]
-    environment = {**os.environ, "SPARK_HOME": str(pyspark_folder()), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(pyspark_folder()),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SCALA_VERSION": "2.13",  # as the scripts of Spark say it; workers start executors with it
+    }
     log = folder / f"{name}.log"
     with log.open("wb") as sink:
         process = subprocess.Popen(

@@ -8,17 +8,18 @@ from __future__ import annotations
 import socket
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.errors import EngineStartFailed, MasterUnreachable, NoExecutors
+from headwater.errors import MasterUnreachable, NoExecutors
 from headwater.runtime.masters import (
     await_executors,
     check_master,
     cluster_settings,
     is_local,
     is_on_this_machine,
+    start_failure,
 )
 
 if TYPE_CHECKING:
@@ -110,20 +111,9 @@ def test_executors_that_do_not_come_are_told(runtime: SessionRuntime) -> None:
     assert "executor_wait_seconds" in caught.value.next_step
 
 
-def test_an_application_that_ended_meanwhile_is_told() -> None:
-    class Ended:
-        """A context whose JVM is gone."""
-
-        def getConf(self) -> dict[str, str]:  # noqa: N802  PySpark's name
-            return {}
-
-        @property
-        def _jsc(self) -> Any:
-            return self
-
-        def sc(self) -> Any:
-            raise ConnectionRefusedError
-
-    ended: Any = Ended()
-    with pytest.raises(EngineStartFailed, match="ended or does not answer"):
-        await_executors(ended, "spark://host:7077", 1, print)
+def test_an_application_that_a_cluster_ended_is_told_as_such() -> None:
+    stopped = "Cannot call methods on a stopped SparkContext. This stopped SparkContext was created at: ..."
+    said = start_failure("spark://host:7077", stopped)
+    assert said == "spark://host:7077 did not take the application, or ended it"
+    assert start_failure("local[2]", stopped) == stopped
+    assert start_failure("spark://host:7077", "no such class") == "no such class"

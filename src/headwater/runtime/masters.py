@@ -1,24 +1,26 @@
-"""Where Spark runs: what a master's address says, whether a cluster answers there, and what it must be sent.
+"""Where Spark runs: what a master's address says, whether a cluster answers, and what it is sent and gives.
 
     local[4]   spark://host:7077   k8s://https://host:443   yarn
 
-Not here: starting anything.
+Not here: the JVM of the driver, and sessions.
 """
 
 from __future__ import annotations
 
 import socket
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from headwater.errors import EngineStartFailed, MasterUnreachable, NoExecutors
-from headwater.runtime.failures import ENGINE_EXCEPTIONS, failure_of
+from pyspark import SparkConf, SparkContext
+
+from headwater.errors import MasterUnreachable, NoExecutors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from pyspark import SparkContext
+    from py4j.java_gateway import JavaGateway
 
 JARS = "spark.jars"
 WORKER_PYTHON = "spark.pyspark.python"
@@ -93,31 +95,50 @@ def cluster_settings(settings: Mapping[str, str], jars: Iterable[Path]) -> dict[
     }
 
 
+def open_context(gateway: JavaGateway, settings: Mapping[str, str]) -> SparkContext:
+    """The application, in a JVM that was started with the same settings.
+
+    Workers have the Python of this process, unless there is another one for them.
+    """
+    # For a cluster, Spark's launcher has worked out more: the jars of packages, and what executors are sent.
+    is_cluster = not is_local(settings["spark.master"])
+    conf = SparkConf(loadDefaults=is_cluster, _jvm=gateway.jvm)
+    conf.setAll([each for each in settings.items() if not conf.contains(each[0])])
+    context = SparkContext(gateway=gateway, conf=conf)
+    context.pythonExec = settings.get(WORKER_PYTHON, sys.executable)
+    return context
+
+
 def await_executors(context: SparkContext, master: str, seconds: int, notify: Callable[[str], None]) -> None:
     """Comes back when a cluster has given the application its first executor.
 
     Where executors come and go with the work (dynamic allocation), none need be there yet.
 
     Raises:
-        NoExecutors: it gave none in time.
-        EngineStartFailed: the application ended meanwhile.
+        NoExecutors: it gave none in time. What the engine throws if the application ended is passed on.
     """
     if is_local(master) or context.getConf().get("spark.dynamicAllocation.enabled", "false") == "true":
         return
     java: Any = context._jsc
     start = time.monotonic()
     is_told = False
-    try:
-        while java.sc().getExecutorMemoryStatus().size() < 2:  # noqa: PLR2004  the driver is in it
-            waited = time.monotonic() - start
-            if waited > seconds or java.sc().isStopped():
-                raise NoExecutors(master=master, seconds=seconds)
-            if waited > _WORD_AFTER_SECONDS and not is_told:
-                notify(f"waiting for executors of {master}, for {seconds} s at the most")
-                is_told = True
-            time.sleep(_PAUSE_SECONDS)
-    except ENGINE_EXCEPTIONS as error:
-        raise EngineStartFailed(detail=failure_of(error).detail) from error
+    while java.sc().getExecutorMemoryStatus().size() < 2:  # noqa: PLR2004  the driver is in it
+        waited = time.monotonic() - start
+        if waited > seconds:
+            raise NoExecutors(master=master, seconds=seconds)
+        if waited > _WORD_AFTER_SECONDS and not is_told:
+            notify(f"waiting for executors of {master}, for {seconds} s at the most")
+            is_told = True
+        time.sleep(_PAUSE_SECONDS)
+
+
+def start_failure(master: str, detail: str) -> str:
+    """Why an application did not start, in words about the cluster if that is to blame.
+
+    Spark stops a context that a cluster does not take, or ends, and then only says that it is stopped.
+    """
+    is_ended = not is_local(master) and "stopped SparkContext" in detail
+    return f"{master} did not take the application, or ended it" if is_ended else detail
 
 
 def _places(master: str) -> list[str]:

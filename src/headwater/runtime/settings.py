@@ -139,6 +139,16 @@ def with_results(profile: RuntimeProfile, recorded: Mapping[str, str]) -> Runtim
     return replace(plain, spark=tuple(sorted({**kept, **more}.items())))
 
 
+def differences_of(running: Mapping[str, str], wanted: Mapping[str, str]) -> tuple[str, ...]:
+    """What differs between the settings that are there and those that are asked for, in words; no secrets."""
+    shown, asked = (dict(redacted(tuple(each.items()))) for each in (running, wanted))
+    return tuple(
+        f"{key} is {shown.get(key, 'not set')}, {asked.get(key, 'not set')} was asked for"
+        for key in sorted({*running, *wanted})
+        if running.get(key) != wanted.get(key)
+    )
+
+
 def is_session_setting(key: str) -> bool:
     """Whether a setting can differ between sessions of one Spark application."""
     return key.startswith(("spark.sql.", "spark.databricks.delta.")) and key not in _STATIC
