@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).parent / "on_a_master.py"
 SECONDS = 600.0  # a busy machine must not fail a test
+pytestmark = pytest.mark.timeout(3 * SECONDS)
 FILES = {
     "words/headwater.toml": '[project]\nname = "words"\n',
     "words/counting.py": "from tools.split import words\n\ndef count(text):\n    return len(words(text))\n",
