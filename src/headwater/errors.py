@@ -18,7 +18,9 @@
     │   ├── EngineStartFailed         HW-RUNTIME-005
     │   ├── SessionMismatch           HW-RUNTIME-006  one process, one Spark application, one set of settings
     │   ├── HomeNotWritable           HW-RUNTIME-007
-    │   └── SessionIncompatible       HW-RUNTIME-008  a session that was given to work in will not do
+    │   ├── SessionIncompatible       HW-RUNTIME-008  a session that was given to work in will not do
+    │   ├── MasterUnreachable         HW-RUNTIME-009  nobody answers where the cluster should be
+    │   └── NoExecutors               HW-RUNTIME-010  the cluster gave the application nothing to work with
     ├── DefinitionError               a view or source is not a value yet
     │   ├── ViewRaised                HW-VIEW-001
     │   ├── DuplicateName             HW-VIEW-002
@@ -397,6 +399,35 @@ class SessionIncompatible(RuntimeFailure):
         "Without spark=, in a process that has no Spark yet, Headwater starts its own."
     )
     problems: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class MasterUnreachable(RuntimeFailure):
+    """Nobody answers at the address of the cluster's master; no Spark was started."""
+
+    code: ClassVar[str] = "HW-RUNTIME-009"
+    says: ClassVar[str] = "Spark's master {master} cannot be reached ({detail})"
+    advises: ClassVar[str] = (
+        "Check host and port (the master's web page shows spark://HOST:PORT) and whether it runs; "
+        "or build here: --master 'local[*]'."
+    )
+    master: str
+    detail: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NoExecutors(RuntimeFailure):
+    """The cluster took the application and gave it no executor."""
+
+    code: ClassVar[str] = "HW-RUNTIME-010"
+    says: ClassVar[str] = "{master} gave no executor in {seconds} s"
+    advises: ClassVar[str] = (
+        "See on the master's web page whether it has workers with free cores and memory; ask for less "
+        "(--set spark.executor.memory=…, spark.executor.cores, spark.cores.max) or wait for longer "
+        "(--set executor_wait_seconds=…). The logs of executors that ended are in the workers' work folders."
+    )
+    master: str
+    seconds: int
 
 
 # --- definitions ---------------------------------------------------------------------------------------

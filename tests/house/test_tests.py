@@ -24,6 +24,7 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "delta/applying.py": ("delta/test_commit.py", "how Delta is asked; every commit does"),
     "delta/observing.py": ("delta/test_content.py", "numbers out of a job, asked for there"),
     "delta/preparing.py": ("delta/test_commit.py", "what holds before a commit, broken there one by one"),
+    "delta/over_connect.py": ("run/test_clusters.py", "what a Spark Connect server reads, on a real one"),
     "delta/settling.py": ("delta/test_layout.py", "properties of a policy, seen on tables"),
     "delta/receipt.py": ("delta/test_commit.py", "a value without behaviour; commits return it"),
     "delta/upkeep/failing.py": ("delta/upkeep/test_optimizing.py", "a conflict and refusals, provoked there"),
@@ -37,6 +38,8 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "pipeline/refusal.py": ("pipeline/test_offline.py", "the words of a refusal, read where it is raised"),
     "runtime/planner.py": ("plan/test_catalyst.py", "how every plan is rehydrated"),
     "run/events.py": ("run/test_emitting.py", "what builds tell, heard there"),
+    "run/over_connect.py": ("run/test_clusters.py", "plans sent to a real Spark Connect server"),
+    "runtime/connecting.py": ("run/test_clusters.py", "a session on a real Spark Connect server"),
     "run/outcome.py": ("run/test_engine.py", "values; a run returns them"),
     "run/sessions.py": ("run/test_engine.py", "a run that has nothing to do must not start Spark"),
 }

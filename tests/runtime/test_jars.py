@@ -9,7 +9,7 @@ import pytest
 
 from headwater.errors import HomeNotWritable, JarCorrupt, JarsUnavailable
 from headwater.runtime.home import headwater_home
-from headwater.runtime.jars import DELTA_JARS, Jar, provide_jars, pyspark_jars
+from headwater.runtime.jars import DELTA_JARS, Jar, provide_jars, pyspark_jars, spark_around
 from headwater.runtime.java import Java, find_java
 
 CONTENT = {"a.jar": b"first", "b.jar": b"second"}
@@ -113,3 +113,13 @@ def test_pysparks_jars_come_in_one_order_with_slf4j_first() -> None:
     assert names[0].startswith("slf4j-api-")
     assert names[1:] == sorted(names[1:])
     assert any(name.startswith("spark-connect_") for name in names)
+
+
+@pytest.mark.parametrize("package", ["pyspark", "python/pyspark", "python/lib/pyspark.zip/pyspark"])
+def test_the_jars_are_found_around_pyspark(tmp_path: Path, package: str) -> None:
+    """As pip installs it, as a distribution of Spark has it, and as spark-submit puts it on the path."""
+    spark = tmp_path / "pyspark" if package == "pyspark" else tmp_path
+    (spark / "jars").mkdir(parents=True)
+    (spark / "jars" / "spark-core_2.13-4.2.0.jar").touch()
+    assert spark_around(tmp_path / package) == spark
+    assert spark_around(Path("/nowhere/pyspark")) == Path("/nowhere/pyspark")

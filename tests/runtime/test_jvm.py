@@ -62,7 +62,13 @@ def test_what_is_meant_for_another_spark_does_not_reach_the_engine() -> None:
 
 def test_only_a_local_master_is_bound_to_this_machine() -> None:
     assert "SPARK_LOCAL_IP" in environment_of(spec_of(("spark.master", "local[4]")), {})
+    assert "SPARK_LOCAL_IP" in environment_of(spec_of(("spark.master", "spark://127.0.0.1:7077")), {})
     assert "SPARK_LOCAL_IP" not in environment_of(spec_of(("spark.master", "spark://host:7077")), {})
+
+
+def test_workers_have_another_python_if_there_is_one_for_them() -> None:
+    spec = spec_of(("spark.pyspark.python", "./environment/bin/python"))
+    assert environment_of(spec, {"PYSPARK_PYTHON": "python9"})["PYSPARK_PYTHON"] == "./environment/bin/python"
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,30 @@ def test_only_sql_settings_can_differ_by_session() -> None:
     assert not is_session_setting("spark.master")
 
 
-def test_only_a_local_master_is_bound_to_this_machine() -> None:
+def test_where_it_runs_makes_no_other_results() -> None:
+    more = (
+        ("spark.archives", "environment.tar.gz#environment"),
+        ("spark.blockManager.port", "7079"),
+        ("spark.cores.max", "4"),
+        ("spark.deploy.maxExecutorRetries", "2"),
+        ("spark.driver.host", "10.0.0.9"),
+        ("spark.dynamicAllocation.enabled", "true"),
+        ("spark.executor.memory", "4g"),
+        ("spark.kubernetes.namespace", "shop"),
+        ("spark.port.maxRetries", "3"),
+        ("spark.pyspark.python", "./environment/bin/python"),
+        ("spark.python.worker.memory", "1g"),
+        ("spark.yarn.queue", "shop"),
+    )
+    there = settings_of(RuntimeProfile(master="spark://host:7077", spark=more))
+    here = settings_of(RuntimeProfile())
+    assert there[0] == here[0]
+    assert there[1].items() >= dict(more).items()
+
+
+def test_only_a_master_on_this_machine_is_bound_to_it() -> None:
     assert "spark.driver.host" in settings_of(RuntimeProfile(master="local[4]"))[1]
+    assert "spark.driver.host" in settings_of(RuntimeProfile(master="spark://127.0.0.1:7077"))[1]
     assert "spark.driver.host" not in settings_of(RuntimeProfile(master="spark://host:7077"))[1]
 
 

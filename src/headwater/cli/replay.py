@@ -37,6 +37,12 @@ def replay(
         ),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave what was made, and say where.")] = False,
+    connect: Annotated[
+        str | None,
+        typer.Option(
+            "--connect", metavar="URL", help="Send the plans to this Spark Connect server: sc://host:15002"
+        ),
+    ] = None,
     *,
     place: ProjectPlace,
     shown: Shown,
@@ -52,7 +58,7 @@ def replay(
     project = place.opened(folder)
     try:
         with shown.progress() as listen:
-            report = project.replay(run, name, keep=keep, listen=listen)
+            report = project.replay(run, name, keep=keep, connect=connect, listen=listen)
     except PinsGone as error:
         if not shown.json:
             raise

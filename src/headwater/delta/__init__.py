@@ -32,6 +32,8 @@ verify_pin, promised_rows       whether rows are as the log promises: Verificati
 row_promise                     what it promises: RowPromise; missing_files: its data files that are gone
 ScanCounter                     the same, in a job that reads everything anyway
 read_files, read_scanned        the rows of files that are no table
+read_over_connect, read_files_over_connect
+                                either of them, read by a client of Spark Connect
 frame_in                        rows of one session as a frame of another
 register_delta, register_changes, register_listing, register_table
                                 a name for any of them: TableKind, TableSpec -> Registration
@@ -48,7 +50,7 @@ ConstraintCheck, MeaningCheck, Attempt, Protocol
 ContentDigest, content_of_text  the rows of a table as one short text
 find_content, compute_content   that of a version: kept, or by reading all rows; keep_content
 marked_approximate              columns that are left out of it (APPROXIMATE_KEY)
-hash_rows                       its parts, row by row
+digest_rows, hash_rows          that of a frame, and its parts, row by row
 check_storable, check_policy    whether rows can be a table's, and be written as its policy says
 CommitNote, note_of             what a commit says of its own making
 
@@ -82,6 +84,7 @@ from headwater.delta.content import (
     APPROXIMATE_KEY,
     ContentDigest,
     content_of_text,
+    digest_rows,
     hash_rows,
     marked_approximate,
 )
@@ -110,6 +113,7 @@ from headwater.delta.mutation import (
     same_keys,
 )
 from headwater.delta.netting import affected_keys, changed_keys, compared_keys, netted_changes
+from headwater.delta.over_connect import read_files_over_connect, read_over_connect
 from headwater.delta.preparing import check_policy
 from headwater.delta.probes import probe_change_feed, probe_commit
 from headwater.delta.projection import ScanColumn
@@ -256,6 +260,7 @@ __all__ = [
     "compute_content",
     "content_of_text",
     "describe_pin",
+    "digest_rows",
     "enable_features",
     "export_snapshot",
     "file_size_of",
@@ -291,8 +296,10 @@ __all__ = [
     "read_changes",
     "read_commit",
     "read_files",
+    "read_files_over_connect",
     "read_head",
     "read_history",
+    "read_over_connect",
     "read_pinned",
     "read_scanned",
     "register_changes",

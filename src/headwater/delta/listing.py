@@ -79,7 +79,7 @@ def read_files(
 ) -> DataFrame:
     """The rows of exactly the pinned files."""
     root = local_path_of(pinned.pin.uri)
-    paths = [_literal(str(root / each.path) if each.path else str(root)) for each in pinned.files]
+    paths = literal_paths(pinned)
     reader = session.spark.read.format(file_format).options(**dict(options))
     if root.is_dir():
         reader = reader.option("basePath", str(root))  # folders named k=1 are columns, as of this root
@@ -97,6 +97,12 @@ def delta_tables_in(files: FilePin) -> tuple[str, ...]:
     folders = {place.parent for path in paths for place in (path, path.resolve())}
     around = {each for folder in folders for each in (folder, *folder.parents)}
     return tuple(sorted(str(each) for each in around if any((each / "_delta_log").glob("*.json"))))
+
+
+def literal_paths(pinned: FilePin) -> list[str]:
+    """The paths of the pinned files, as Spark's readers take them."""
+    root = local_path_of(pinned.pin.uri)
+    return [_literal(str(root / each.path) if each.path else str(root)) for each in pinned.files]
 
 
 def _literal(path: str) -> str:

@@ -25,6 +25,7 @@ from headwater.run.engine import execute
 from headwater.run.explaining import Explanation, explain_view
 from headwater.run.history import RunSummary, find_run, recent_runs
 from headwater.run.outcome import Listener, RunOutcome, ignore_progress
+from headwater.run.over_connect import replay_over_connect
 from headwater.run.planning import ProjectPlan, plan_project
 from headwater.run.query import QueryRequest, QueryResult, open_query
 from headwater.run.replaying import ReplayReport, ReplayRequest, is_view_of, replay_run
@@ -192,7 +193,13 @@ class Project:
         return open_query(request, self._clock, listen)
 
     def replay(
-        self, run: str, view: str | None = None, *, keep: bool = False, listen: Listener = ignore_progress
+        self,
+        run: str,
+        view: str | None = None,
+        *,
+        keep: bool = False,
+        connect: str | None = None,
+        listen: Listener = ignore_progress,
     ) -> ReplayReport:
         """Makes the stored tables of a recorded run again, in a scratch place, and compares the rows.
 
@@ -202,6 +209,8 @@ class Project:
             run: a run's id, the beginning of one, or `last`.
             view: a stored view of that run; all if None.
             keep: leave what was made, and say where.
+            connect: the address of a Spark Connect server, `sc://host:15002`: the recorded plans are sent to
+                it as they are, and only digests of what it computes come back. Nothing is made then.
             listen: hears what is being done.
 
         Raises:
@@ -209,6 +218,7 @@ class Project:
             NotRecorded: there is no such stored view in it.
             PinsGone: something that the run read or made is not there any more.
             PlanDrift: this installation would not run the plans as they were planned.
+            MasterUnreachable, SessionIncompatible: there is no such server, or one of another Spark.
         """
         request = ReplayRequest(
             config=self.config,
@@ -219,6 +229,8 @@ class Project:
             keep=keep,
             spark=self.spark,
         )
+        if connect is not None:
+            return replay_over_connect(request, connect, self._clock, listen)
         return replay_run(request, self._clock, listen)
 
     def diff(

@@ -143,15 +143,18 @@ class RecordedRun:
 
     # --- whether it is all there ---
 
-    def check_pins(self, session: RunSession, views: Iterable[str]) -> None:
-        """Raises PinsGone, with all that is not there any more of what these views read and are."""
+    def check_pins(self, session: RunSession | None, views: Iterable[str]) -> None:
+        """Raises PinsGone, with all that is not there any more of what these views read and are.
+
+        Without a session, the log of a table is looked at, and not its data files.
+        """
         views = tuple(views)
         gone = [words for name in self.reached_by(views) for words in self._gone(session, name)]
         gone += [words for name in views for words in self._gone(session, name)]
         if gone:
             raise PinsGone(run_id=self.manifest.run_id, gone=tuple(dict.fromkeys(gone)))
 
-    def _gone(self, session: RunSession, name: str) -> Iterator[str]:
+    def _gone(self, session: RunSession | None, name: str) -> Iterator[str]:
         pin, source = self.table_pin(name), self.source(name)
         bundle = self.bundles.get(name)
         if pin is not None:
@@ -161,7 +164,7 @@ class RecordedRun:
         elif bundle is None or bundle.stored:
             yield f"{name}: the run has no version of it"
 
-    def _gone_source(self, session: RunSession, source: PinnedSource) -> Iterator[str]:
+    def _gone_source(self, session: RunSession | None, source: PinnedSource) -> Iterator[str]:
         name, pin = source.spec.name, source.pin
         needs_plan = source.spec.kind == "memory" and source.spec.plan is None
         needs_format = source.spec.kind == "listing" and source.spec.file_format is None
@@ -239,7 +242,10 @@ def _plan_bytes(plan: bytes) -> PlanBytes:
     return PlanBytes(executable=plan, canonical=b"", digest="", reads=(), sql=(), functions=())
 
 
-def _gone_version(session: RunSession, pin: TablePin) -> Iterator[str]:
+def _gone_version(session: RunSession | None, pin: TablePin) -> Iterator[str]:
+    if session is None:
+        yield from _gone_window(ChangePin(pin=pin, starting_version=pin.version))
+        return
     try:
         missing = missing_files(session, pin)
     except HeadwaterError as error:

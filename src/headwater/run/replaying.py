@@ -131,7 +131,7 @@ def replay_run(request: ReplayRequest, clock: Clock, listen: Listener) -> Replay
     run = read_recorded(
         manifest, root=request.config.root, warehouse=request.warehouse, storage=profile.storage
     )
-    chosen, skipped = _chosen(run, request.view)
+    chosen, skipped = chosen_views(run, request.view)
     made: list[ReplayedView] = []
     place = request.warehouse.staging_path / f"replay-{new_run_id(clock)}"
     if chosen:
@@ -162,8 +162,12 @@ def is_view_of(manifest: Manifest, name: str) -> bool:
     return same_name(name) in {same_name(each.name) for each in manifest.views}
 
 
-def _chosen(run: RecordedRun, view: str | None) -> tuple[list[str], list[ReplayedView]]:
-    """The views to make again, in order; and those that are passed over, with the reason."""
+def chosen_views(run: RecordedRun, view: str | None) -> tuple[list[str], list[ReplayedView]]:
+    """The stored views to make again, in order; and those that are passed over, with the reason.
+
+    Raises:
+        NotRecorded: the run has no such stored view, or did not make it.
+    """
     if view is not None:
         return [stored_view(run, view)], []
     chosen: list[str] = []

@@ -9,6 +9,7 @@ settings_in_force                 what is really set in a session
 open_runtime, close_runtime       the process's one Spark application; Notify hears of it, or ignore_notes
 check_session                     whether a session that is open will do: CompatibilityReport, SessionCheck
 adopt_session                     what is really there in one that will: Adoption
+connect_session, frame_of_bytes   a session on a Spark Connect server, and recorded plans in it
 prepare_engine                    what a first start needs, fetched beforehand
 run_training                      a child's life while it trains a class archive
 SessionRuntime, RunSession        sessions that are lent for one run
@@ -31,6 +32,7 @@ from headwater.runtime.adopting import (
     check_session,
 )
 from headwater.runtime.cache import CachePolicy, cache_policy
+from headwater.runtime.connecting import connect_session, frame_of_bytes
 from headwater.runtime.failures import (
     ENGINE_EXCEPTIONS,
     ENGINE_GONE,
@@ -104,12 +106,14 @@ __all__ = [
     "check_writable",
     "close_runtime",
     "connect_planner",
+    "connect_session",
     "dependency_manifest",
     "engine_error",
     "engine_errors",
     "engine_versions",
     "failure_of",
     "for_thread",
+    "frame_of_bytes",
     "headwater_home",
     "identity_of",
     "ignore_notes",

@@ -209,7 +209,10 @@ def _openness(spark: object) -> SessionCheck:
         kind = type(spark)
         if kind.__module__.startswith("pyspark.sql.connect"):
             found = "a client of Spark Connect, which has no JVM"
-            remedy = "Run where the driver runs: a session with a master, not with a remote address."
+            remedy = (
+                "Run where the driver runs, with a session that has a master; or send it what a run "
+                "recorded: headwater replay last --connect sc://host:15002."
+            )
         else:
             found, remedy = f"{kind.__module__}.{kind.__qualname__}", "Pass the SparkSession itself."
     elif _is_stopped(spark):

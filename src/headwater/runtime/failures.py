@@ -65,12 +65,18 @@ def _not_from_py4j(record: logging.LogRecord) -> bool:
 ENGINE_EXCEPTIONS = (PySparkException, Py4JError, ConnectionError)
 # The condition of a failure after which there is no engine any more.
 ENGINE_GONE = "ENGINE_GONE"
+_GONE = Failure(detail="the Spark process ended or does not answer", condition=ENGINE_GONE)
 
 
 def failure_of(error: BaseException) -> Failure:
     """The condition, SQLSTATE, Java class, words and place of an engine's exception."""
-    if _is_gone(error):
-        return Failure(detail="the Spark process ended or does not answer", condition=ENGINE_GONE)
+    try:
+        return _GONE if _is_gone(error) else _failure_of(error)
+    except (Py4JNetworkError, ConnectionError):  # what was thrown is told by a JVM that has ended since
+        return _GONE
+
+
+def _failure_of(error: BaseException) -> Failure:
     if isinstance(error, Py4JJavaError):
         return _of_throwable(error.java_exception)
     if isinstance(error, CapturedException) and error._origin is not None:

@@ -30,7 +30,8 @@ Notify: TypeAlias = Callable[[str], None]
 Fetch: TypeAlias = "Callable[[Path, Path, Java], None]"
 """Puts the jars into the folder given first, as far as it can, and what it saw into the log given second."""
 
-_COORDINATE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+SCALA_LINE = "2.13"
+_COORDINATE = f"io.delta:delta-spark_4.2_{SCALA_LINE}:4.4.0"
 _IN_PYSPARK_ALREADY = "org.*:*,com.*:*,io.unitycatalog:*"
 _FETCH_SECONDS = 600
 _COMPLAINTS: tuple[str, ...] = (  # the most telling first
@@ -74,11 +75,20 @@ DELTA_JARS: tuple[Jar, ...] = (
 
 
 def pyspark_folder() -> Path:
-    """PySpark's own package folder, which is a whole Spark; a SPARK_HOME of the user does not matter."""
+    """The Spark that PySpark belongs to: its own package folder; a SPARK_HOME of the user does not matter.
+
+    In a job that spark-submit started, PySpark is a zip file in the folder of that Spark.
+    """
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(name="pyspark")
-    return Path(spec.origin).parent
+    return spark_around(Path(spec.origin).parent)
+
+
+def spark_around(package: Path) -> Path:
+    """The folder that has Spark's jars: the package's own, or one that it lies in; if none has, its own."""
+    around = (package, *package.parents)
+    return next((each for each in around if any(each.glob("jars/spark-core_*.jar"))), package)
 
 
 def pyspark_jars() -> tuple[Path, ...]:

@@ -17,6 +17,7 @@ from headwater.errors import EngineStartFailed
 from headwater.runtime.home import new_log
 from headwater.runtime.jars import pyspark_folder, pyspark_jars
 from headwater.runtime.java import Java  # noqa: TC001  a spec is decoded by its annotations
+from headwater.runtime.masters import WORKER_PYTHON, is_on_this_machine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,14 +122,15 @@ def java_command_of(spec: JvmSpec) -> list[str]:
 def environment_of(spec: JvmSpec, inherited: Mapping[str, str] | None = None) -> dict[str, str]:
     """The child's environment: that of this process, made safe from what is meant for other Sparks."""
     known = os.environ if inherited is None else inherited
+    settings = dict(spec.settings)
     environment = {name: known[name] for name in sorted(known) if name not in _DROPPED_VARIABLES}
     environment |= {
         "SPARK_HOME": str(pyspark_folder()),
         "SPARK_CONF_DIR": str(CONF_FOLDER),
         "SPARK_CONNECT_MODE": "0",
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": settings.get(WORKER_PYTHON, sys.executable),
     }
-    if dict(spec.settings).get("spark.master", "local").startswith("local"):
+    if is_on_this_machine(settings.get("spark.master", "local")):
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
     return environment
 

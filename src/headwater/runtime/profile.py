@@ -17,6 +17,7 @@ from headwater.errors import HeadwaterError, InvalidSetting, UnknownProfile, Unk
 from headwater.functions import FAMILIES
 from headwater.names import near_hint, near_name
 from headwater.origin import Origin
+from headwater.runtime.masters import is_local
 from headwater.runtime.storage import StorageProfile
 
 CacheProfile = Literal["snapshot_pinned", "always_latest_ttl30s", "multi_tenant_strict"]
@@ -29,6 +30,11 @@ _OTHER_VARIABLES = frozenset(
     | {"OPENLINEAGE_API_KEY_ENV", "OPENLINEAGE_TIMEOUT_SECONDS"}
 )
 _LOCAL_CORES = re.compile(r"local\[(\*|[0-9]+)(?:,.*)?\]")
+_NO_ENDPOINT = (
+    "the master of a cluster (spark://…, k8s://…, yarn) or local[*]: behind an endpoint of Spark Connect "
+    "there is no driver that a build could work in. What a run recorded can be sent there: "
+    "docs/tutorial/running-on-a-cluster.md"
+)
 _MEMORY = re.compile(r"[1-9][0-9]*[mg]")
 
 
@@ -46,6 +52,7 @@ class RuntimeProfile:
     adaptive: bool = True
     parallel_tasks: int = 4
     slow_task_seconds: int = 10
+    executor_wait_seconds: int = 120
     cache: CacheProfile = "snapshot_pinned"
     catalog: Catalog = "in_memory"
     disabled_families: tuple[str, ...] = ()
@@ -56,7 +63,7 @@ class RuntimeProfile:
     @property
     def is_local(self) -> bool:
         """Whether driver and executors share this machine and process."""
-        return self.master.split("[")[0] == "local"
+        return is_local(self.master)
 
     @property
     def workers(self) -> int:
@@ -75,6 +82,7 @@ _STORAGE_FIELDS = tuple(each.name for each in fields(StorageProfile))
 # Settings that a profile field owns; naming them twice would let the two disagree.
 _OWNED = {
     "spark.master": "master",
+    "spark.remote": "master",
     "spark.driver.memory": "driver_memory",
     "spark.sql.shuffle.partitions": "shuffle_partitions",
     "spark.databricks.delta.snapshotPartitions": "snapshot_partitions",
@@ -247,6 +255,8 @@ def _coerced(key: str, value: object) -> str | int | bool | tuple[str, ...]:
     choices = {"cache": get_args(CacheProfile), "catalog": get_args(Catalog)}.get(key)
     if choices and value not in choices:
         raise InvalidSetting(key=key, value=repr(value), expected=f"one of {', '.join(choices)}")
+    if key == "master" and value.startswith("sc://"):
+        raise InvalidSetting(key=key, value=repr(value), expected=_NO_ENDPOINT)
     if key == "driver_memory" and not _MEMORY.fullmatch(value):
         raise InvalidSetting(key=key, value=repr(value), expected="a size such as 800m or 2g")
     return value

@@ -8,7 +8,6 @@ Not here: what is done with it, and whether a given session will do (`adopting`)
 from __future__ import annotations
 
 import atexit
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterable
@@ -18,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark import RDD, SparkConf, SparkContext
+from pyspark import RDD, SparkContext
 from pyspark.sql import SparkSession
 
 from headwater.digest import digest_of
@@ -34,8 +33,20 @@ from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
 from headwater.runtime.jvm import JvmSpec
-from headwater.runtime.settings import SettingsSnapshot, is_session_setting, settings_of, snapshot_of
-from headwater.runtime.storage import redacted
+from headwater.runtime.masters import (
+    await_executors,
+    check_master,
+    cluster_settings,
+    open_context,
+    start_failure,
+)
+from headwater.runtime.settings import (
+    SettingsSnapshot,
+    differences_of,
+    is_session_setting,
+    settings_of,
+    snapshot_of,
+)
 from headwater.runtime.versions import EngineVersions, engine_versions
 
 if TYPE_CHECKING:
@@ -257,6 +268,7 @@ def open_runtime(
         SessionIncompatible: the session that was given will not do.
         SessionMismatch: the running application has other settings, of those that cannot differ by session.
         JavaNotFound, JavaTooOld, JarsUnavailable, EngineStartFailed: the engine cannot be had.
+        MasterUnreachable, NoExecutors: the cluster does not answer, or gives nothing.
     """
     if spark is not None:
         return _adopt(profile, spark)
@@ -266,9 +278,10 @@ def open_runtime(
             close_runtime()
         if not _applications:
             _check_alone()
+            check_master(profile.master)
             _applications.append(_start(profile, wanted, notify))
         application = _applications[0]
-        differences = _differences(application.settings, wanted)
+        differences = differences_of(application.settings, wanted)
         if differences:
             raise SessionMismatch(differences=differences)
         return SessionRuntime(profile, application, identity_of(profile))
@@ -337,7 +350,7 @@ def _engine_spec(profile: RuntimeProfile, settings: dict[str, str], notify: Noti
         jars=jars,
         home=home,
         memory=profile.driver_memory,
-        settings=tuple(sorted({**settings, **scratch}.items())),
+        settings=tuple(sorted({**settings, **scratch, **cluster_settings(settings, jars)}.items())),
     )
 
 
@@ -348,14 +361,15 @@ def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) ->
     archived = with_archive(spec)
     gateway = open_gateway(archived)
     try:
-        conf = SparkConf(loadDefaults=False, _jvm=gateway.py4j.jvm).setAll(list(spec.settings))
-        context = SparkContext(gateway=gateway.py4j, conf=conf)
-        context.pythonExec = sys.executable  # workers get this interpreter and its packages
+        context = open_context(gateway.py4j, dict(spec.settings))
         root = SparkSession(context)
+        await_executors(context, profile.master, profile.executor_wait_seconds, notify)
     except BaseException as error:
+        detail = start_failure(profile.master, failure_of(error).detail)  # while there is a JVM to ask
+        SparkContext._active_spark_context = None  # what there is of it ends with the JVM
         gateway.close()
         if isinstance(error, ENGINE_EXCEPTIONS):
-            raise EngineStartFailed(detail=failure_of(error).detail, log=str(gateway.log)) from error
+            raise EngineStartFailed(detail=detail, log=str(gateway.log)) from error
         raise
     atexit.register(close_runtime)
     if archived == spec:
@@ -366,15 +380,6 @@ def _start(profile: RuntimeProfile, settings: dict[str, str], notify: Notify) ->
 def _application_settings(profile: RuntimeProfile) -> dict[str, str]:
     results, speed = settings_of(profile)
     return {key: value for key, value in {**results, **speed}.items() if not is_session_setting(key)}
-
-
-def _differences(running: dict[str, str], wanted: dict[str, str]) -> tuple[str, ...]:
-    shown, asked = (dict(redacted(tuple(each.items()))) for each in (running, wanted))
-    return tuple(
-        f"{key} is {shown.get(key, 'not set')}, {asked.get(key, 'not set')} was asked for"
-        for key in sorted({*running, *wanted})
-        if running.get(key) != wanted.get(key)
-    )
 
 
 def _check_alone() -> None:

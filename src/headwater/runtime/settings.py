@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from headwater.runtime.masters import is_on_this_machine
 from headwater.runtime.storage import REDACTED, redacted
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 # Everything else that a user adds is taken to affect results.
 _SPEED_PREFIXES = (
     "spark.app.",
+    "spark.archives",
+    "spark.blockManager.",
+    "spark.cores.",
+    "spark.deploy.",
+    "spark.dynamicAllocation.",
     "spark.driver.",
     "spark.executor.",
     "spark.task.",
@@ -28,6 +34,9 @@ _SPEED_PREFIXES = (
     "spark.local.dir",
     "spark.memory.",
     "spark.network.",
+    "spark.port.",
+    "spark.pyspark.",
+    "spark.python.worker.",
     "spark.rpc.",
     "spark.scheduler.",
     "spark.shuffle.",
@@ -90,7 +99,7 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    if profile.is_local:
+    if is_on_this_machine(profile.master):
         speed |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for key, value in (*profile.storage.spark_settings(), *profile.spark):
         (speed if is_speed_setting(key) else results)[key] = value
@@ -128,6 +137,16 @@ def with_results(profile: RuntimeProfile, recorded: Mapping[str, str]) -> Runtim
         if is_session_setting(key) and REDACTED not in value and here.get(key) != value
     }
     return replace(plain, spark=tuple(sorted({**kept, **more}.items())))
+
+
+def differences_of(running: Mapping[str, str], wanted: Mapping[str, str]) -> tuple[str, ...]:
+    """What differs between the settings that are there and those that are asked for, in words; no secrets."""
+    shown, asked = (dict(redacted(tuple(each.items()))) for each in (running, wanted))
+    return tuple(
+        f"{key} is {shown.get(key, 'not set')}, {asked.get(key, 'not set')} was asked for"
+        for key in sorted({*running, *wanted})
+        if running.get(key) != wanted.get(key)
+    )
 
 
 def is_session_setting(key: str) -> bool:

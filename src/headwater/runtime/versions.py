@@ -14,7 +14,7 @@ import pyspark
 from headwater.digest import digest_of_file
 from headwater.errors import RuntimeFailure
 from headwater.runtime.home import home_path
-from headwater.runtime.jars import DELTA_JARS, Jar, pyspark_jars
+from headwater.runtime.jars import DELTA_JARS, SCALA_LINE, Jar, pyspark_jars
 from headwater.runtime.java import find_java
 
 
@@ -42,12 +42,12 @@ class DependencyManifest:
 
 
 def engine_versions() -> EngineVersions:
-    """What the installed packages say."""
-    (library,) = [jar for jar in pyspark_jars() if jar.name.startswith("scala-library-")]
+    """What the installed packages say; where Spark's jars are elsewhere, the line of Scala alone."""
+    found = [jar.stem for jar in pyspark_jars() if jar.name.startswith("scala-library-")]
     return EngineVersions(
         spark=pyspark.__version__,
         delta=version("delta-spark"),
-        scala=library.stem.removeprefix("scala-library-"),
+        scala=found[0].removeprefix("scala-library-") if found else SCALA_LINE,
     )
 
 
