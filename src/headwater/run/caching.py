@@ -27,6 +27,7 @@ from headwater.delta import (
 )
 from headwater.digest import digest_of
 from headwater.errors import CommitConflict, EngineFailed, HeadwaterError
+from headwater.plan import makes_fresh_rows
 from headwater.run.staging import Staging, staged_path
 from headwater.run.watching import WatchedView
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors
@@ -96,7 +97,7 @@ class ViewCaches:
     used: dict[str, bool] = field(default_factory=dict[str, bool])
     _readers: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
     _views: dict[str, ScheduledView] = field(default_factory=dict[str, "ScheduledView"])
-    _fresh: set[str] = field(default_factory=set[str])
+    _bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
     _caches: dict[str, _Cache] = field(default_factory=dict[str, _Cache])
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
@@ -109,11 +110,10 @@ class ViewCaches:
     def planned(self, view: ScheduledView, bundle: PlanBundle) -> None:
         """A view that is not stored has come up: all that it reads is there. Nothing is run yet."""
         self._views[view.name] = view
-        if bundle.every_run or self._fresh.intersection(self.needs[view.name]):
-            self._fresh.add(view.name)
+        self._bundles[view.name] = bundle
         policy = self.policies[view.name]
         if policy != "none":
-            is_fresh = view.name in self._fresh
+            is_fresh = makes_fresh_rows(bundle, self._bundles)
             self._caches[view.name] = _Cache(view=view, bundle=bundle, policy=policy, is_fresh=is_fresh)
 
     def open_in(
@@ -295,16 +295,10 @@ def sweep_staging(
     """
     staged = {each.name for each in pipeline.views if each.cache == "delta_staging" and not each.stored}
     current = {name: bundles[name].fingerprint.digest for name in staged if name in bundles}
-    fresh = {name for name in current if _is_fresh(name, bundles)}
+    fresh = {name for name in current if makes_fresh_rows(bundles[name], bundles)}
     return Staging(warehouse).sweep(
         lambda view, digest: view in staged - fresh and current.get(view, digest) == digest
     )
-
-
-def _is_fresh(name: str, bundles: Mapping[str, PlanBundle]) -> bool:
-    """Whether every run makes other rows, be it by a view that is a part of this one."""
-    inner = [each.name for each in bundles[name].inputs if each.kind == "view"]
-    return bundles[name].every_run or any(_is_fresh(each, bundles) for each in inner if each in bundles)
 
 
 def cache_records(

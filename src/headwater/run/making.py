@@ -18,7 +18,7 @@ from headwater.delta import check_gate, describe_pin, find_head
 from headwater.errors import EngineFailed, HeadwaterError
 from headwater.names import TablePin
 from headwater.pipeline import SourceSpec, ViewSpec
-from headwater.plan import analysed_tree, rehydrate
+from headwater.plan import analysed_tree, makes_fresh_rows, rehydrate
 from headwater.run.changes import current_identities, reason_to_build
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
@@ -183,7 +183,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     reached = reached_by(request.compiled, request.pipeline, view.name)
     _check_sources(request, reached)
     between = _between(request, reached)
-    is_fresh = bundle.every_run or any(made.bundles[each.name].every_run for each in between)
+    is_fresh = makes_fresh_rows(bundle, made.bundles)
     request.context.inputs[view.name] = {each.name: each.version for each in bundle.inputs}
     inner = [ScheduledView.of(made.bundles[each.name], each) for each in between]
     refresh = RefreshTask(

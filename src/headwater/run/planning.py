@@ -26,6 +26,7 @@ from headwater.plan import (
     TaskGraph,
     analysed_tree,
     changes_between,
+    makes_fresh_rows,
     order_of,
     task_graph,
     top_column,
@@ -295,7 +296,7 @@ class Planning:
         return self.run.pins.pinned(spec).pin
 
     def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
-        is_fresh = self._is_fresh(bundle)
+        is_fresh = makes_fresh_rows(bundle, self._bundles)
         is_asked = self.run.request.full or is_fresh
         made = None if is_asked else self._made_by(uri, view.name, bundle.fingerprint.digest)
         if made is not None:
@@ -343,11 +344,6 @@ class Planning:
             return
         pin = TablePin(name=bundle.view, uri="", version=before.pin.version, digest=before.pin.digest)
         self.bundling.made(bundle, pin, before.digest)
-
-    def _is_fresh(self, bundle: PlanBundle) -> bool:
-        """Whether every run makes other rows, be it by a view that is a part of this one."""
-        inner = (self._bundles.get(each.name) for each in bundle.inputs if each.kind == "view")
-        return bundle.every_run or any(each is not None and self._is_fresh(each) for each in inner)
 
     def _changes(self, bundle: PlanBundle) -> tuple[str, ...]:
         before = self.before.get(bundle.view)
