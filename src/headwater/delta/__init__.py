@@ -34,7 +34,7 @@ read_files, read_scanned        the rows of files that are no table
 frame_in                        rows of one session as a frame of another
 register_delta, register_changes, register_listing, register_table
                                 a name for any of them: TableKind, TableSpec -> Registration
-storage_error                   a failed job's error, if storage is to blame
+reading_errors, storage_error   a failed job's error, if storage is to blame
 probe_commit, probe_change_feed small real uses, for doctor
 
 Writing:
@@ -84,7 +84,7 @@ from headwater.delta.content import (
     marked_approximate,
 )
 from headwater.delta.digests import compute_content, find_content, keep_content
-from headwater.delta.failures import storage_error
+from headwater.delta.failures import reading_errors, storage_error
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_commit, find_head, is_head, read_commit, read_head
@@ -290,6 +290,7 @@ __all__ = [
     "read_history",
     "read_pinned",
     "read_scanned",
+    "reading_errors",
     "register_changes",
     "register_delta",
     "register_listing",

@@ -26,13 +26,13 @@ from headwater.delta.content import (
     sum_hashes,
 )
 from headwater.delta.digests import derive_content
-from headwater.delta.failures import storage_error, writing_error
+from headwater.delta.failures import reading_errors, writing_error
 from headwater.delta.files import open_rows
 from headwater.delta.layout import arrange
 from headwater.delta.mutation import ReplaceKeys, same_keys
 from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
-from headwater.errors import EngineFailed, MutationRefused, RowsUnusable
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors, local_path_of
+from headwater.errors import MutationRefused, RowsUnusable
+from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -227,13 +227,10 @@ def _removed(
     """
     new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
     hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), new)
-    try:
-        with engine_errors():
-            found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
-            if not mutation.exact and not vanishing:
-                vanishing = len(_joined(session, keys, new, "left_anti").take(1))
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
+    with reading_errors():
+        found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
+        if not mutation.exact and not vanishing:
+            vanishing = len(_joined(session, keys, new, "left_anti").take(1))
     return found, bool(vanishing)
 
 

@@ -22,11 +22,11 @@ from headwater.delta import (
     Overwrite,
     commit_mutation,
     frame_in,
+    reading_errors,
     register_delta,
-    storage_error,
 )
 from headwater.digest import digest_of
-from headwater.errors import CommitConflict, EngineFailed, HeadwaterError
+from headwater.errors import CommitConflict, HeadwaterError
 from headwater.plan import makes_fresh_rows
 from headwater.run.staging import Staging, staged_path
 from headwater.run.watching import WatchedView
@@ -228,19 +228,17 @@ class ViewCaches:
     def _keep_in_memory(self, cache: _Cache) -> None:
         cache.session = own = self.session.copy()
         try:
-            with own.active(), engine_errors(cache.view.origin):
+            with own.active(), reading_errors(cache.view.origin):
                 watched = self._watched(own, cache.view)
                 cache.rows = watched.rows.persist()
                 cache.rows.count()  # all of them, before anybody reads: nobody sees rows that are not checked
                 watched.check()
-        except BaseException as error:
+        except BaseException:
             if cache.rows is not None:
                 with suppress(*ENGINE_EXCEPTIONS):
                     cache.rows.unpersist()
             cache.rows = cache.session = None
             own.release()
-            if isinstance(error, EngineFailed):
-                raise storage_error(error) or error from error
             raise
 
     def _stage(self, cache: _Cache) -> None:
