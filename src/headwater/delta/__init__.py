@@ -24,6 +24,7 @@ affected_keys, compared_keys    the keys of those rows: from the feed, or from t
 changed_keys                    either of the two
 window_between, table_bytes     what would be read to know them, and all there is: ChangeWindow
 restrict_rows                   the rows that have one of some keys
+checkpointed                    rows that are made once and read often
 complaint_of_keys               why those of a table cannot be replaced
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
 scans_of                        what a query reads of each table: TableScan
@@ -122,7 +123,7 @@ from headwater.delta.registration import (
     register_listing,
     register_table,
 )
-from headwater.delta.replacing import complaint_of_keys, restrict_rows
+from headwater.delta.replacing import checkpointed, complaint_of_keys, restrict_rows
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable
@@ -242,6 +243,7 @@ __all__ = [
     "check_policy",
     "check_storable",
     "checkpoint_table",
+    "checkpointed",
     "clean_log",
     "clustering_of",
     "commit_mutation",

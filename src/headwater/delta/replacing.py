@@ -10,7 +10,7 @@ Not here: doing it.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -93,13 +93,24 @@ def laid_down(
     if rows is None or not isinstance(mutation, ReplaceKeys):
         yield rows
         return
+    with ExitStack() as leaving:
+        try:
+            kept = leaving.enter_context(checkpointed(session, rows, "DISK_ONLY"))
+        except ENGINE_EXCEPTIONS as error:
+            path = str(local_path_of(mutation.uri))
+            raise writing_error(error, path, mutation.kind, origin) from error
+        yield kept
+
+
+@contextmanager
+def checkpointed(
+    session: RunSession, rows: DataFrame, level: Literal["DISK_ONLY", "MEMORY_AND_DISK"]
+) -> Generator[DataFrame]:
+    """Within it, rows that were made once, when it was entered, and lie where `level` says."""
     frame: Any = rows
-    try:
-        level = session.jvm.org.apache.spark.storage.StorageLevel.DISK_ONLY()
-        kept = frame._jdf.localCheckpoint(True, level)
-    except ENGINE_EXCEPTIONS as error:
-        path = str(local_path_of(mutation.uri))
-        raise writing_error(error, path, mutation.kind, origin) from error
+    kept = frame._jdf.localCheckpoint(
+        True, getattr(session.jvm.org.apache.spark.storage.StorageLevel, level)()
+    )
     try:
         yield DataFrame(kept, rows.sparkSession)
     finally:
