@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING
 
 from headwater.artifacts import ViewCache
 from headwater.delta import (
-    CommitNote,
     Overwrite,
     commit_mutation,
     frame_in,
     reading_errors,
     register_delta,
 )
-from headwater.digest import digest_of
 from headwater.errors import CommitConflict, HeadwaterError
 from headwater.plan import makes_fresh_rows
 from headwater.run.staging import Staging, staged_path
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from headwater.plan import PlanBundle
     from headwater.policies import ViewCachePolicy
     from headwater.run.scheduled import ScheduledView
+    from headwater.run.task_records import RunNotes
     from headwater.run.warehouse import Warehouse
     from headwater.run.watching import RowChecks
     from headwater.runtime import RunSession
@@ -86,9 +85,7 @@ class ViewCaches:
     """
 
     session: RunSession
-    pipeline: str
-    run_id: str
-    new_token: Callable[[], str]
+    notes: RunNotes
     checks: RowChecks
     staging: Staging
     policies: Mapping[str, ViewCachePolicy]
@@ -271,14 +268,8 @@ class ViewCaches:
         name, key = cache.view.name, cache.bundle.fingerprint.digest
         head = self.staging.base(uri)
         base = head.version if head else -1
-        note = CommitNote(
-            pipeline=self.pipeline,
-            table=name,
-            run_id=self.run_id,
-            task_key=key,
-            mutation_id=digest_of([self.run_id, name, key, base, self.new_token()]),
-            inputs=tuple(sorted((each.name, each.version) for each in cache.bundle.inputs)),
-        )
+        inputs = {each.name: each.version for each in cache.bundle.inputs}
+        note = self.notes.note(name, key, base, inputs)
         mutation = Overwrite(uri=uri, base_version=base, note=note, exact=True, schema_mode="overwrite")
         return commit_mutation(self.session, mutation, rows, cache.view.origin).pin
 

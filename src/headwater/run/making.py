@@ -27,7 +27,7 @@ from headwater.run.refreshing import RefreshQuestion
 from headwater.run.scanning import scan_units
 from headwater.run.scheduled import ScheduledView
 from headwater.run.scheduling import run_tasks
-from headwater.run.task_records import STOPPED
+from headwater.run.task_records import STOPPED, left_by
 from headwater.run.tasks import run_task, write_table
 from headwater.runtime import ENGINE_GONE, engine_errors, for_thread
 
@@ -240,10 +240,9 @@ def _decided(
 
 
 def _recorded(request: MakingRequest, name: str) -> TableRecord | None:
-    """A table as the last run left it, if it left it well."""
-    is_sure = request.last is not None and request.last.error != STOPPED
-    tables = request.last.tables if request.last and is_sure else ()
-    return next((each for each in tables if each.name == name and each.action != "failed" and each.pin), None)
+    """A table as the last run left it, if that came to its end."""
+    is_stopped = request.last is not None and request.last.error == STOPPED
+    return None if is_stopped else left_by(request.last, name)
 
 
 def _check_sources(request: MakingRequest, reached: list[str]) -> None:

@@ -49,7 +49,7 @@ from headwater.run.steps import (
     table_uris,
     unchanged_since,
 )
-from headwater.run.task_records import is_made_by
+from headwater.run.task_records import is_made_by, left_by
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
@@ -337,8 +337,7 @@ class Planning:
 
     def _expect(self, bundle: PlanBundle, *, is_fresh: bool) -> None:
         """Makes a table that is to be made an input of others: known, if the same task has made it before."""
-        tables = self.run.last.tables if self.run.last else ()
-        before = next((each for each in tables if each.name == bundle.view and each.pin), None)
+        before = left_by(self.run.last, bundle.view)
         if before is None or before.pin is None or is_fresh or before.task_key != bundle.fingerprint.digest:
             self.bundling.planned(bundle)
             return
@@ -382,8 +381,6 @@ class Planning:
         """A table whose rows a task of this key has made: at the commit that made them, and at its newest."""
         head = find_head(uri)
         rows = rows_commit(head) if head is not None else None
-        tables = self.run.last.tables if self.run.last else ()
-        recorded = next((each for each in tables if each.name == name and each.action != "failed"), None)
-        if head is None or rows is None or not is_made_by(rows, name, key, recorded):
+        if head is None or rows is None or not is_made_by(rows, name, key, left_by(self.run.last, name)):
             return None
         return rows.pin(name), head.pin(name)

@@ -44,6 +44,7 @@ from headwater.run.recorded import (
 )
 from headwater.run.scheduled import ScheduledView
 from headwater.run.sessions import opened_session
+from headwater.run.task_records import RunNotes
 from headwater.run.tasks import TaskContext, write_table
 from headwater.runtime import engine_errors
 
@@ -252,9 +253,11 @@ class _Replay:
                 receipt = write_table(
                     TaskContext(
                         session=own,
-                        pipeline=self.run.manifest.project,
-                        run_id=self.place.name,
-                        new_token=self.clock.new_token,
+                        notes=RunNotes(
+                            pipeline=self.run.manifest.project,
+                            run_id=self.place.name,
+                            new_token=self.clock.new_token,
+                        ),
                     ),
                     name,
                     marked_approximate(own, rows, bundle.approximate),
