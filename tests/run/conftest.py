@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from lakes import Lake, make_lake
+from lakes import TOML, Lake, make_lake
 
 import headwater
 
@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 
     from headwater.runtime import SessionRuntime
 
-TOML = """[project]
-name = "small"
-
-[profiles.local]
-master = "local[2]"
-driver_memory = "2g"
-"""
 VIEWS = """
 import headwater
 
