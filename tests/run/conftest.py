@@ -67,7 +67,12 @@ def make_project(folder: Path, spark: SparkSession) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def first_lake(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Lake:
+    """Two tables, `a(k, j, x)` and `b(k, y)`, with change feeds; no views yet. Tests take a copy."""
+    return make_lake(tmp_path_factory.mktemp("lake") / "project", runtime)
+
+
 @pytest.fixture
-def lake(tmp_path: Path, runtime: SessionRuntime) -> Lake:
-    """Two tables, `a(k, j, x)` and `b(k, y)`, with change feeds; no views yet."""
-    return make_lake(tmp_path / "lake-project", runtime)
+def lake(first_lake: Lake, tmp_path: Path) -> Lake:
+    return first_lake.copy(tmp_path / "lake-project")
