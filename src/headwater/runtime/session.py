@@ -33,6 +33,7 @@ from headwater.runtime.home import headwater_home
 from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
+from headwater.runtime.java_names import names_in
 from headwater.runtime.jvm import JvmSpec
 from headwater.runtime.settings import SettingsSnapshot, is_session_setting, settings_of, snapshot_of
 from headwater.runtime.storage import redacted
@@ -113,7 +114,7 @@ class RunSession:
     @property
     def jvm(self) -> Any:
         """The JVM's packages, by name."""
-        return self.spark._jvm
+        return names_in(self.spark._jvm)
 
     @contextmanager
     def active(self) -> Generator[None]:
