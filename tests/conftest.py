@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, close_runtime, open_runtime
+from headwater.runtime import session as engine
+from headwater.runtime.jvm import DEFAULT_OPTIONS, JvmSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -29,6 +32,10 @@ EXAMPLE = ROOT / "examples" / "orders"
 TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 # Compiling a plan takes longer than running it over a handful of rows.
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
+# The JVM's own collector works beside the tests, and takes a tenth of their time; there is little to collect.
+SERIAL = "-XX:+UseSerialGC"
+# Fixtures with which a test needs a JVM, be it in a process of its own.
+STARTING = frozenset({"runtime", "headwater", "writer"})
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -41,14 +48,16 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if is_whole and not hasattr(config, "workerinput") and config.getoption("numprocesses", 0) is None:
         config.option.numprocesses = 2
         config.option.dist = "loadfile"
+        config.option.loadscopereorder = False  # it would begin with the files that have most tests
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # Many short files that need no Spark: at the end they fill what one process has left of the other's time.
-    items.sort(key=lambda item: "house" in item.path.parts)
     for item in items:
         if "runtime" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
+    # Files without a JVM are short: at the end they fill what one process has left of the other's time.
+    slow = {item.path for item in items if STARTING.intersection(getattr(item, "fixturenames", ()))}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 @dataclass
@@ -81,10 +90,12 @@ def runtime() -> Generator[SessionRuntime]:
 
     Commands that tests run in processes of their own compile, as everywhere.
     """
-    with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
-        defaults = session.jvm_session.sharedState().conf()
-        for key, value in INTERPRETED.items():
-            defaults.set(key, value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, SERIAL)))
+        with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
+            defaults = session.jvm_session.sharedState().conf()
+            for key, value in INTERPRETED.items():
+                defaults.set(key, value)
     yield open_runtime(TEST_PROFILE)
     close_runtime()
 

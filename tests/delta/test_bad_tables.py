@@ -21,7 +21,7 @@ from headwater.delta import (
     pin_version,
     preview_scan,
     read_head,
-    storage_error,
+    reading_errors,
     verify_pin,
 )
 from headwater.errors import (
@@ -29,14 +29,12 @@ from headwater.errors import (
     DataFileMissing,
     DataFileUnreadable,
     DeltaError,
-    EngineFailed,
     LogUnreadable,
     NotADeltaTable,
     ProtocolUnsupported,
     TimestampOutOfRange,
     VersionNotFound,
 )
-from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,11 +83,8 @@ def table(plain: Path, tmp_path: Path) -> Path:
 
 
 def rows_of(frame: DataFrame) -> list[int]:
-    try:
-        with engine_errors():
-            return sorted(row[0] for row in frame.collect())
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
+    with reading_errors():
+        return sorted(row[0] for row in frame.collect())
 
 
 def read(session: RunSession, table: Path) -> list[int]:

@@ -20,11 +20,10 @@ def test_the_files_that_tell_what_changed(table: Table, *, feed: bool) -> None:
     table.change(Append, rows)
     added = window_between(first, table.head.pin("t"), feed=feed)
     assert added is not None
-    assert (added.files, added.missing, added.is_append) == (1, None, True)
+    assert (added.files, added.missing) == (1, None)
     table.change(Delete, where="id = 3")
     both = window_between(first, table.head.pin("t"), feed=feed)
     assert both is not None
-    assert not both.is_append
     assert both.bytes > added.bytes
     # A feed: what was appended, and changes of two files; two versions: a file that went, two that came.
     assert both.files == 3

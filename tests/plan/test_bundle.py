@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from headwater.plan import PlanBundle, PlannedColumn, PlannedInput, PlanText, ScanUnit
+from headwater.plan import (
+    PlanBundle,
+    PlanFinding,
+    PlannedColumn,
+    PlannedInput,
+    PlanText,
+    ScanUnit,
+    makes_fresh_rows,
+    parts_of,
+)
 from headwater.plan.bundle import scan_unit_key
 from headwater.plan.dependence import ColumnPath, Dependence
 from headwater.plan.fingerprint import Fingerprint
@@ -98,3 +107,29 @@ def test_a_plan_that_is_not_there_says_why() -> None:
     assert BUNDLE.optimised.error == "HW-PLAN-003 Spark cannot"
     assert BUNDLE.optimised.text == ""
     assert BUNDLE.dot.count("->") == 1
+
+
+def test_the_parts_of_a_view_are_found_once_and_stored_ones_are_none() -> None:
+    reads = {
+        "top": ("left", "table", "right"),
+        "left": ("deep",),
+        "right": ("deep", "gone"),
+        "table": ("deep",),
+    }
+    bundles = {name: reading(name, *reads.get(name, ())) for name in (*reads, "deep")}
+    assert [each.view for each in parts_of(bundles["top"], bundles)] == ["top", "left", "deep", "right"]
+    assert [each.view for each in parts_of(bundles["deep"], bundles)] == ["deep"]
+
+
+def test_a_clock_deep_inside_a_view_makes_its_rows_others_in_every_run() -> None:
+    clock = PlanFinding(code="HW-DET-001", rule="clock", severity="allow", detail="now()")
+    bundles = {"inner": replace(reading("inner"), findings=(clock,)), "between": reading("between", "inner")}
+    assert makes_fresh_rows(reading("top", "between"), bundles)
+    assert not makes_fresh_rows(reading("top", "table"), {**bundles, "table": bundles["inner"]})
+
+
+def reading(view: str, *names: str) -> PlanBundle:
+    """A view that reads some others; what is called `table` is stored."""
+    kinds: dict[str, Literal["slot", "view"]] = {"table": "slot"}
+    inputs = [PlannedInput(name=each, kind=kinds.get(each, "view"), identity=each) for each in names]
+    return replace(BUNDLE, view=view, inputs=tuple(inputs))

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from lakes import Lake, make_lake
+from lakes import TOML, Lake, make_lake
 from seeds import Seeded, make_seeded
 
 import headwater
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
     from headwater.runtime import SessionRuntime
 
-TOML = """[project]
-name = "small"
-
-[profiles.local]
-master = "local[2]"
-driver_memory = "2g"
-"""
 VIEWS = """
 import headwater
 
@@ -75,10 +68,15 @@ def make_project(folder: Path, spark: SparkSession) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def first_lake(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Lake:
+    """Two tables, `a(k, j, x)` and `b(k, y)`, with change feeds; no views yet. Tests take a copy."""
+    return make_lake(tmp_path_factory.mktemp("lake") / "project", runtime)
+
+
 @pytest.fixture
-def lake(tmp_path: Path, runtime: SessionRuntime) -> Lake:
-    """Two tables, `a(k, j, x)` and `b(k, y)`, with change feeds; no views yet."""
-    return make_lake(tmp_path / "lake-project", runtime)
+def lake(first_lake: Lake, tmp_path: Path) -> Lake:
+    return first_lake.copy(tmp_path / "lake-project")
 
 
 @pytest.fixture(scope="session")

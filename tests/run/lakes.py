@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import headwater
@@ -41,6 +42,10 @@ class Lake:
     runtime: SessionRuntime
     views: dict[str, str] = field(default_factory=dict[str, str])
 
+    def copy(self, folder: Path) -> Lake:
+        """The same project in another place, which can be changed by itself."""
+        return replace(self, folder=shutil.copytree(self.folder, folder), views=dict(self.views))
+
     def sql(self, text: str) -> list[Any]:
         """Runs a statement; names in braces are tables of the lake."""
         places = {each: f"delta.`{self.folder / 'lake' / each}`" for each in ("a", "b")}
@@ -68,8 +73,8 @@ class Lake:
         return {each.name: each for each in outcome.tables}
 
     def plan(self, **asked: Any) -> dict[str, PlannedView]:
-        """What a build would do about each view."""
-        return {each.name: each for each in self.project.plan(**asked).views}
+        """What a build would do about each view; not what it would read."""
+        return {each.name: each for each in self.project.plan(scans=False, **asked).views}
 
     def modes(self) -> dict[str, tuple[str, str]]:
         """Mode and code of each view, as planned."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from lakes import Lake, make_lake
 from msgspec.structs import replace as with_fields
 
 from headwater.artifacts import RefreshRecord, commit_manifest, last_manifest
@@ -18,16 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from headwater.runtime import SessionRuntime
+    from lakes import Lake
 
 SUMS = "SELECT k, count(*) AS n, sum(x) AS total FROM a GROUP BY k"
 JOINED = "SELECT s.k, s.total, b.y, count(*) OVER (PARTITION BY s.k) AS n FROM sums s JOIN b ON s.k = b.k"
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> Lake:
+def built(tmp_path_factory: pytest.TempPathFactory, first_lake: Lake) -> Lake:
     """Two tables, one over the other, whose source has changed since they were built."""
-    made = make_lake(tmp_path_factory.mktemp("built") / "project", runtime)
+    made = first_lake.copy(tmp_path_factory.mktemp("built") / "project")
     made.view("sums", SUMS)
     made.view("joined", JOINED, refresh_by=["k"])
     made.build()
@@ -37,8 +35,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, runtime: SessionRuntime) -> 
 
 @pytest.fixture
 def copied(built: Lake, tmp_path: Path) -> Lake:
-    folder = shutil.copytree(built.folder, tmp_path / "project")
-    return replace(built, folder=folder, views=dict(built.views))
+    return built.copy(tmp_path / "project")
 
 
 def test_what_is_proven(copied: Lake) -> None:
@@ -129,11 +126,8 @@ def test_why_all_of_a_table_is_made(copied: Lake, change: Callable[[Lake], None]
     assert planned.mode_reason.startswith(REFRESH_REASONS[code].removesuffix("."))
 
 
-def test_keys_that_a_table_cannot_tell_apart_and_values_that_depend_on_other_rows(
-    tmp_path: Path, runtime: SessionRuntime
-) -> None:
+def test_keys_that_a_table_cannot_tell_apart_and_values_that_depend_on_other_rows(lake: Lake) -> None:
     """Empty text is null as a folder; VARCHAR is no key of a merge; ids of rows depend on where they lie."""
-    lake = make_lake(tmp_path / "project", runtime)
     lake.sql("ALTER TABLE {a} ADD COLUMN v VARCHAR(9)")
     toml = lake.folder / "headwater.toml"
     toml.write_text(f'{toml.read_text()}\n[determinism.by_row]\nrow-id = "allow"\n')
@@ -154,8 +148,7 @@ def test_what_is_asked_for_in_full_and_what_is_up_to_date(copied: Lake) -> None:
     assert {each.mode_code for each in copied.plan().values()} == {"up-to-date"}
 
 
-def test_inputs_that_do_not_tell_which_rows_changed(tmp_path: Path, runtime: SessionRuntime) -> None:
-    lake = make_lake(tmp_path / "project", runtime)
+def test_inputs_that_do_not_tell_which_rows_changed(lake: Lake) -> None:
     sources = lake.folder / "views" / "sources.py"
     more = (
         "headwater.source('rows', rows=[(1, 2)], schema='k INT, z INT')\n"

@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from lakes import TOML
 
 import headwater
 from headwater.delta import CommitNote, read_head
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from headwater.run import Project
     from headwater.runtime import RunSession, SessionRuntime
 
-TOML = '[project]\nname = "small"\n\n[profiles.local]\nmaster = "local[2]"\ndriver_memory = "2g"\n'
 VIEWS = """
 import headwater
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from headwater.artifacts import PinRecord
 from headwater.delta import CommitNote, ContentDigest, LogHead
 from headwater.names import TablePin
-from headwater.run.task_records import is_made_by, record_of, rows_written
+from headwater.run.task_records import RunNotes, is_made_by, record_of, rows_written
 
 NOTE = CommitNote(pipeline="p", table="t", run_id="r", task_key="k1", mutation_id="m")
 PIN = TablePin(name="t", uri="file:/t", version=3, digest="d3")
@@ -45,3 +45,11 @@ def test_only_a_commit_that_wrote_all_rows_tells_how_many_there_are() -> None:
     assert rows_written(()) is None
     assert rows_written((("numOutputRows", "5"), ("numTargetRowsInserted", "1"))) is None
     assert rows_written((("numOutputRows", "5"), ("numCopiedRows", "4"))) is None
+
+
+def test_commits_of_a_run_have_its_name_and_ids_of_their_own() -> None:
+    notes = RunNotes(pipeline="p", run_id="r", new_token=iter("abc").__next__)
+    first, second = (notes.note("t", "k", 0, {"b": 2, "a": None}) for _ in range(2))
+    assert (first.pipeline, first.run_id, first.table, first.task_key) == ("p", "r", "t", "k")
+    assert first.inputs == (("a", None), ("b", 2))
+    assert first.mutation_id != second.mutation_id

@@ -12,6 +12,7 @@ from headwater.origin import Origin
 from headwater.pipeline import build_plan
 from headwater.run import tasks
 from headwater.run.scheduled import ScheduledView
+from headwater.run.task_records import RunNotes
 from headwater.run.tasks import TaskContext, run_task
 from headwater.run.watching import WatchedView
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 def context(session: RunSession) -> TaskContext:
     tokens = iter(range(100))
-    return TaskContext(session=session, pipeline="p", run_id="r", new_token=lambda: str(next(tokens)))
+    return TaskContext(
+        session=session, notes=RunNotes(pipeline="p", run_id="r", new_token=lambda: str(next(tokens)))
+    )
 
 
 def view(count: int) -> ScheduledView:

@@ -25,6 +25,7 @@ affected_keys, compared_keys    the keys of those rows: from the feed, or from t
 changed_keys                    either of the two
 window_between, table_bytes     what would be read to know them, and all there is: ChangeWindow
 restrict_rows                   the rows that have one of some keys
+checkpointed                    rows that are made once and read often
 complaint_of_keys               why those of a table cannot be replaced
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
 scans_of                        what a query reads of each table: TableScan
@@ -37,7 +38,7 @@ read_over_connect, read_files_over_connect
 frame_in                        rows of one session as a frame of another
 register_delta, register_changes, register_listing, register_table
                                 a name for any of them: TableKind, TableSpec -> Registration
-storage_error                   a failed job's error, if storage is to blame
+reading_errors, storage_error   a failed job's error, if storage is to blame
 probe_commit, probe_change_feed small real uses, for doctor
 
 Writing:
@@ -89,7 +90,7 @@ from headwater.delta.content import (
     marked_approximate,
 )
 from headwater.delta.digests import compute_content, find_content, keep_content
-from headwater.delta.failures import storage_error
+from headwater.delta.failures import reading_errors, storage_error
 from headwater.delta.files import DataFile, ScanPreview, list_files, preview_scan
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_commit, find_head, is_head, read_commit, read_head
@@ -128,7 +129,7 @@ from headwater.delta.registration import (
     register_listing,
     register_table,
 )
-from headwater.delta.replacing import complaint_of_keys, restrict_rows
+from headwater.delta.replacing import checkpointed, complaint_of_keys, restrict_rows
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable
@@ -249,6 +250,7 @@ __all__ = [
     "check_policy",
     "check_storable",
     "checkpoint_table",
+    "checkpointed",
     "clean_log",
     "clustering_of",
     "commit_mutation",
@@ -302,6 +304,7 @@ __all__ = [
     "read_over_connect",
     "read_pinned",
     "read_scanned",
+    "reading_errors",
     "register_changes",
     "register_delta",
     "register_listing",

@@ -12,12 +12,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from headwater.delta.content import ContentDigest, content_of_text, digest_rows
-from headwater.delta.failures import loading_errors, storage_error
+from headwater.delta.failures import loading_errors, reading_errors
 from headwater.delta.files import open_actions, open_rows
 from headwater.delta.head import find_actions, find_commit
 from headwater.delta.snapshot import describe_pin
-from headwater.errors import EngineFailed
-from headwater.runtime import engine_errors, local_path_of
+from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,11 +83,8 @@ def compute_content(session: RunSession, pin: TablePin) -> ContentDigest:
 
 def digest_read(rows: DataFrame) -> ContentDigest:
     """The digest of rows that are read from a table; a file that cannot be read is a typed error."""
-    try:
-        with engine_errors():
-            return digest_rows(rows)
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
+    with reading_errors():
+        return digest_rows(rows)
 
 
 def _moved(session: RunSession, old: TablePin, known: ContentDigest, new: TablePin) -> ContentDigest | None:

@@ -26,7 +26,7 @@ from headwater.errors import (
     VersionNotFound,
     WriteFailed,
 )
-from headwater.runtime import ENGINE_EXCEPTIONS, ENGINE_GONE, engine_error
+from headwater.runtime import ENGINE_EXCEPTIONS, ENGINE_GONE, engine_error, engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -134,6 +134,16 @@ def loading_errors(
     except ENGINE_EXCEPTIONS as error:
         failed = engine_error(error, origin)
         raise _loading_error(failed, path, version, dataset) from error
+
+
+@contextmanager
+def reading_errors(origin: Origin | None = None) -> Generator[None]:
+    """Within it rows are read; what a table has to say of itself goes before what the engine says."""
+    try:
+        with engine_errors(origin):
+            yield
+    except EngineFailed as error:
+        raise storage_error(error) or error from error
 
 
 def storage_error(failed: EngineFailed) -> DeltaError | None:

@@ -147,6 +147,15 @@ def find_actions(uri: str, version: int) -> list[dict[str, object]] | None:
     return [json.loads(line) for line in content.splitlines() if line.strip()]
 
 
+def checksum_of(pin: TablePin) -> dict[str, object]:
+    """What Delta's checksum file of a version says: an aid that need not be there, and says nothing then."""
+    try:
+        content: object = json.loads(commit_path(pin.uri, pin.version).with_suffix(".crc").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return cast("dict[str, object]", content) if isinstance(content, dict) else {}
+
+
 def _commit_info(uri: str, version: int, content: bytes) -> dict[str, object]:
     """The commitInfo action; a file in which any line is no JSON object is not a commit."""
     try:

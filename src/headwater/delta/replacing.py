@@ -10,7 +10,7 @@ Not here: doing it.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,13 +26,13 @@ from headwater.delta.content import (
     sum_hashes,
 )
 from headwater.delta.digests import derive_content
-from headwater.delta.failures import storage_error, writing_error
+from headwater.delta.failures import reading_errors, writing_error
 from headwater.delta.files import open_rows
 from headwater.delta.layout import arrange
 from headwater.delta.mutation import ReplaceKeys, same_keys
 from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
-from headwater.errors import EngineFailed, MutationRefused, RowsUnusable
-from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors, local_path_of
+from headwater.errors import MutationRefused, RowsUnusable
+from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -93,13 +93,24 @@ def laid_down(
     if rows is None or not isinstance(mutation, ReplaceKeys):
         yield rows
         return
+    with ExitStack() as leaving:
+        try:
+            kept = leaving.enter_context(checkpointed(session, rows, "DISK_ONLY"))
+        except ENGINE_EXCEPTIONS as error:
+            path = str(local_path_of(mutation.uri))
+            raise writing_error(error, path, mutation.kind, origin) from error
+        yield kept
+
+
+@contextmanager
+def checkpointed(
+    session: RunSession, rows: DataFrame, level: Literal["DISK_ONLY", "MEMORY_AND_DISK"]
+) -> Generator[DataFrame]:
+    """Within it, rows that were made once, when it was entered, and lie where `level` says."""
     frame: Any = rows
-    try:
-        level = session.jvm.org.apache.spark.storage.StorageLevel.DISK_ONLY()
-        kept = frame._jdf.localCheckpoint(True, level)
-    except ENGINE_EXCEPTIONS as error:
-        path = str(local_path_of(mutation.uri))
-        raise writing_error(error, path, mutation.kind, origin) from error
+    kept = frame._jdf.localCheckpoint(
+        True, getattr(session.jvm.org.apache.spark.storage.StorageLevel, level)()
+    )
     try:
         yield DataFrame(kept, rows.sparkSession)
     finally:
@@ -227,13 +238,10 @@ def _removed(
     """
     new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
     hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), new)
-    try:
-        with engine_errors():
-            found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
-            if not mutation.exact and not vanishing:
-                vanishing = len(_joined(session, keys, new, "left_anti").take(1))
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
+    with reading_errors():
+        found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
+        if not mutation.exact and not vanishing:
+            vanishing = len(_joined(session, keys, new, "left_anti").take(1))
     return found, bool(vanishing)
 
 

@@ -6,17 +6,15 @@ Not here: who puts rows aside, and when they are thrown away.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
-from urllib.parse import unquote
 
+from headwater.delta.files import place_of
 from headwater.delta.head import find_actions, find_head
 from headwater.delta.mutation import note_of
 from headwater.errors import DeltaError
-from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from headwater.delta.head import LogHead
+    from headwater.names import TablePin
 
 
 def find_staged(uri: str, table: str, task_key: str) -> LogHead | None:
@@ -33,8 +31,8 @@ def find_staged(uri: str, table: str, task_key: str) -> LogHead | None:
         actions = cast("list[dict[str, dict[str, object]]]", find_actions(uri, head.version) or [])
         # Only then are the files that the commit added all that the table has.
         replaces = any(_mode(each["commitInfo"]) == "Overwrite" for each in actions if "commitInfo" in each)
-        folder, added = local_path_of(uri), [each["add"] for each in actions if "add" in each]
-        is_whole = replaces and all(_is_there(folder, each) for each in added)
+        pin, added = head.pin(table), [each["add"] for each in actions if "add" in each]
+        is_whole = replaces and all(_is_there(pin, each) for each in added)
     except (DeltaError, KeyError, TypeError):
         return None
     return head if is_whole else None
@@ -44,8 +42,8 @@ def _mode(info: dict[str, object]) -> object:
     return cast("dict[str, object]", info.get("operationParameters", {})).get("mode")
 
 
-def _is_there(folder: Path, added: dict[str, object]) -> bool:
+def _is_there(pin: TablePin, added: dict[str, object]) -> bool:
     try:
-        return (folder / unquote(str(added["path"]))).stat().st_size == added["size"]
+        return place_of(pin, str(added["path"])).stat().st_size == added["size"]
     except OSError:
         return False

@@ -7,15 +7,15 @@ Not here: when it is checked.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
 from headwater.delta.digests import digest_read, find_content
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import DELETED, RECORDS, DataFile, list_files, open_rows, place_of, rows_of
+from headwater.delta.head import checksum_of
 from headwater.delta.observing import Observed
 from headwater.delta.snapshot import check_pin, forget_log, open_snapshot
 from headwater.errors import DeltaError, RowsDiffer
@@ -233,12 +233,7 @@ def _file_problems(pin: TablePin, files: Sequence[DataFile]) -> list[str]:
 
 def _checksum_problems(pin: TablePin, promise: RowPromise) -> list[str]:
     """What the version's checksum file, if Delta wrote one, knows of the table against what the log gives."""
-    path = local_path_of(pin.uri) / "_delta_log" / f"{pin.version:020}.crc"
-    try:
-        content: object = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return []  # an aid that need not be there
-    checksum = cast("dict[str, object]", content) if isinstance(content, dict) else {}
+    checksum = checksum_of(pin)
     compared = (("numFiles", "files", promise.files), ("tableSizeBytes", "bytes", promise.bytes))
     return [
         f"the checksum of version {pin.version} says {checksum[key]} {noun}, and its log gives {found}"

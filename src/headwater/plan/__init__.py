@@ -8,6 +8,7 @@ run_metrics, OperatorMetrics          what each operator counted while it ran; Q
 canonical_text, type_text             a tree as text that is equal everywhere
 PlanBundle, PlanText, Fingerprint     a planned view: PlannedColumn, PlannedFunction (IN_PYTHON: the project's
                                       own), PlannedInput, PlannedFixpoint
+parts_of, makes_fresh_rows            a view and those inside it; whether one of them differs in every run
 ScanUnit, scan_unit_key               what is read of one table
 RefreshPlan, RefreshWindow            how a plan for the rows of some keys differs from its view's
 determinism_of, check_determinism     what a rerun would not repeat: Determinism, Finding, Unsteady
@@ -45,6 +46,8 @@ from headwater.plan.bundle import (
     RefreshPlan,
     RefreshWindow,
     ScanUnit,
+    makes_fresh_rows,
+    parts_of,
     scan_unit_key,
 )
 from headwater.plan.canonical import canonical_text, type_text
@@ -122,11 +125,13 @@ __all__ = [
     "lineage_dot",
     "lineage_of",
     "lineage_through",
+    "makes_fresh_rows",
     "names_in_analysed",
     "names_in_parsed",
     "names_read_whole",
     "order_of",
     "parsed_tree",
+    "parts_of",
     "plan_error",
     "planned_trees",
     "prove",

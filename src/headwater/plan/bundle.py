@@ -7,7 +7,7 @@ the view stood. Not here: how a bundle is made, which `run` does, and what diffe
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -17,6 +17,9 @@ from headwater.plan.canonical import dot_of
 from headwater.plan.fingerprint import Fingerprint  # noqa: TC001  msgspec reads the annotations
 from headwater.plan.lineage import ViewLineage  # noqa: TC001  the same
 from headwater.plan.rules import CHANCES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCHEMA_VERSION = 1
 # What the names of functions begin with that a project has in Python; the rest is `<name>:<digest>`.
@@ -254,6 +257,27 @@ class PlanBundle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             f"<table><tr><th>column</th><th>type</th><th>from</th></tr>{rows}</table>"
             f"<details><summary>plan</summary><pre>{escape(self.analysed.text)}</pre></details>"
         )
+
+
+def parts_of(bundle: PlanBundle, bundles: Mapping[str, PlanBundle]) -> tuple[PlanBundle, ...]:
+    """A view, and after it every one that is not stored and a part of it, each once.
+
+    `bundles` are other views by name; parts that are not among them are left out.
+    """
+    found: dict[str, PlanBundle] = {}
+    waiting = [bundle]
+    while waiting:
+        part = waiting.pop()
+        if part.view not in found:
+            found[part.view] = part
+            inner = [bundles.get(each.name) for each in part.inputs if each.kind == "view"]
+            waiting += [each for each in reversed(inner) if each is not None]
+    return tuple(found.values())
+
+
+def makes_fresh_rows(bundle: PlanBundle, bundles: Mapping[str, PlanBundle]) -> bool:
+    """Whether every run makes other rows, be it by a view that is a part of this one."""
+    return any(each.every_run for each in parts_of(bundle, bundles))
 
 
 def scan_unit_key(dataset: str, version: int) -> str:

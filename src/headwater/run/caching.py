@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING
 
 from headwater.artifacts import ViewCache
 from headwater.delta import (
-    CommitNote,
     Overwrite,
     commit_mutation,
     frame_in,
+    reading_errors,
     register_delta,
-    storage_error,
 )
-from headwater.digest import digest_of
-from headwater.errors import CommitConflict, EngineFailed, HeadwaterError
+from headwater.errors import CommitConflict, HeadwaterError
+from headwater.plan import makes_fresh_rows
 from headwater.run.staging import Staging, staged_path
 from headwater.run.watching import WatchedView
 from headwater.runtime import ENGINE_EXCEPTIONS, engine_errors
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from headwater.plan import PlanBundle
     from headwater.policies import ViewCachePolicy
     from headwater.run.scheduled import ScheduledView
+    from headwater.run.task_records import RunNotes
     from headwater.run.warehouse import Warehouse
     from headwater.run.watching import RowChecks
     from headwater.runtime import RunSession
@@ -85,9 +85,7 @@ class ViewCaches:
     """
 
     session: RunSession
-    pipeline: str
-    run_id: str
-    new_token: Callable[[], str]
+    notes: RunNotes
     checks: RowChecks
     staging: Staging
     policies: Mapping[str, ViewCachePolicy]
@@ -96,7 +94,7 @@ class ViewCaches:
     used: dict[str, bool] = field(default_factory=dict[str, bool])
     _readers: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
     _views: dict[str, ScheduledView] = field(default_factory=dict[str, "ScheduledView"])
-    _fresh: set[str] = field(default_factory=set[str])
+    _bundles: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
     _caches: dict[str, _Cache] = field(default_factory=dict[str, _Cache])
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
@@ -109,11 +107,10 @@ class ViewCaches:
     def planned(self, view: ScheduledView, bundle: PlanBundle) -> None:
         """A view that is not stored has come up: all that it reads is there. Nothing is run yet."""
         self._views[view.name] = view
-        if bundle.every_run or self._fresh.intersection(self.needs[view.name]):
-            self._fresh.add(view.name)
+        self._bundles[view.name] = bundle
         policy = self.policies[view.name]
         if policy != "none":
-            is_fresh = view.name in self._fresh
+            is_fresh = makes_fresh_rows(bundle, self._bundles)
             self._caches[view.name] = _Cache(view=view, bundle=bundle, policy=policy, is_fresh=is_fresh)
 
     def open_in(
@@ -228,19 +225,17 @@ class ViewCaches:
     def _keep_in_memory(self, cache: _Cache) -> None:
         cache.session = own = self.session.copy()
         try:
-            with own.active(), engine_errors(cache.view.origin):
+            with own.active(), reading_errors(cache.view.origin):
                 watched = self._watched(own, cache.view)
                 cache.rows = watched.rows.persist()
                 cache.rows.count()  # all of them, before anybody reads: nobody sees rows that are not checked
                 watched.check()
-        except BaseException as error:
+        except BaseException:
             if cache.rows is not None:
                 with suppress(*ENGINE_EXCEPTIONS):
                     cache.rows.unpersist()
             cache.rows = cache.session = None
             own.release()
-            if isinstance(error, EngineFailed):
-                raise storage_error(error) or error from error
             raise
 
     def _stage(self, cache: _Cache) -> None:
@@ -273,14 +268,8 @@ class ViewCaches:
         name, key = cache.view.name, cache.bundle.fingerprint.digest
         head = self.staging.base(uri)
         base = head.version if head else -1
-        note = CommitNote(
-            pipeline=self.pipeline,
-            table=name,
-            run_id=self.run_id,
-            task_key=key,
-            mutation_id=digest_of([self.run_id, name, key, base, self.new_token()]),
-            inputs=tuple(sorted((each.name, each.version) for each in cache.bundle.inputs)),
-        )
+        inputs = {each.name: each.version for each in cache.bundle.inputs}
+        note = self.notes.note(name, key, base, inputs)
         mutation = Overwrite(uri=uri, base_version=base, note=note, exact=True, schema_mode="overwrite")
         return commit_mutation(self.session, mutation, rows, cache.view.origin).pin
 
@@ -295,16 +284,10 @@ def sweep_staging(
     """
     staged = {each.name for each in pipeline.views if each.cache == "delta_staging" and not each.stored}
     current = {name: bundles[name].fingerprint.digest for name in staged if name in bundles}
-    fresh = {name for name in current if _is_fresh(name, bundles)}
+    fresh = {name for name in current if makes_fresh_rows(bundles[name], bundles)}
     return Staging(warehouse).sweep(
         lambda view, digest: view in staged - fresh and current.get(view, digest) == digest
     )
-
-
-def _is_fresh(name: str, bundles: Mapping[str, PlanBundle]) -> bool:
-    """Whether every run makes other rows, be it by a view that is a part of this one."""
-    inner = [each.name for each in bundles[name].inputs if each.kind == "view"]
-    return bundles[name].every_run or any(_is_fresh(each, bundles) for each in inner if each in bundles)
 
 
 def cache_records(

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyspark.sql.types import DoubleType, FloatType
 
-from headwater.delta import APPROXIMATE_KEY, hash_rows, read_pinned, storage_error
-from headwater.errors import EngineFailed
-from headwater.runtime import engine_errors
+from headwater.delta import APPROXIMATE_KEY, hash_rows, read_pinned, reading_errors
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -164,10 +162,8 @@ def _opened(session: RunSession, *pins: TablePin) -> Generator[tuple[RunSession,
     """A session of its own, where names can be given, and the rows of each pin in it."""
     own = session.copy()
     try:
-        with engine_errors():
+        with reading_errors():
             yield own, [read_pinned(own, pin) for pin in pins]
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
     finally:
         own.release()
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec.structs import replace
-from pyspark.sql import DataFrame
 
-from headwater.delta import changed_keys, restrict_rows
+from headwater.delta import changed_keys, checkpointed, restrict_rows
 from headwater.digest import digest_of
 from headwater.plan import PlannedInput, PlanText, RefreshPlan, RefreshWindow, analysed_tree, canonical_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
+
+    from pyspark.sql import DataFrame
 
     from headwater.plan import PlanBundle
     from headwater.run.refreshes import ChangedInput, Refresh
@@ -59,19 +60,11 @@ def found_keys(session: RunSession, refresh: Refresh, view: ScheduledView) -> Ge
     for each in frames[1:]:
         union = union.unionAll(each)
     union = union.distinct() if len(frames) > 1 else union
-    made: Any = union
-    kept = made._jdf.localCheckpoint(
-        True, session.jvm.org.apache.spark.storage.StorageLevel.MEMORY_AND_DISK()
-    )
-    try:
-        rows = DataFrame(kept, union.sparkSession)
+    with checkpointed(session, union, "MEMORY_AND_DISK") as rows:
         count = rows.count()
-        if count <= _MOST_SENT:
-            rows = rows.hint("broadcast")
-        rows.createOrReplaceTempView(KEYS)
+        sent = rows.hint("broadcast") if count <= _MOST_SENT else rows
+        sent.createOrReplaceTempView(KEYS)
         yield AffectedKeys(rows=session.spark.table(KEYS), count=count, windows=tuple(windows))
-    finally:
-        kept.queryExecution().analyzed().rdd().unpersist(False)
 
 
 def cut_inputs(

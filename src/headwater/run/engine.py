@@ -40,7 +40,7 @@ from headwater.run.steps import (
     table_uris,
     unchanged_since,
 )
-from headwater.run.task_records import STOPPED
+from headwater.run.task_records import STOPPED, RunNotes
 from headwater.run.tasks import TaskContext
 from headwater.run.watching import RowChecks
 from headwater.runtime import engine_errors
@@ -136,11 +136,9 @@ def _make(
     caches = _caches(run, pipeline, compiled, only)
     context = TaskContext(
         session=run.engine.get(),
+        notes=caches.notes,
         checks=caches.checks,
         caches=caches,
-        pipeline=pipeline.name,
-        run_id=run.run_id,
-        new_token=run.clock.new_token,
         retain=lambda name: run.request.config.upkeep_of(name).retain_hours,
         approximate={name: bundle.approximate for name, bundle in compiled.bundles.items()},
         hot={each.dataset_name: each.stats_columns for each in compiled.statistics},
@@ -175,9 +173,7 @@ def _caches(run: Run, pipeline: Pipeline, compiled: Compiled, only: frozenset[st
     stored = frozenset(view.name for view in pipeline.views if view.stored)
     return ViewCaches(
         session=run.engine.get(),
-        pipeline=pipeline.name,
-        run_id=run.run_id,
-        new_token=run.clock.new_token,
+        notes=RunNotes(pipeline=pipeline.name, run_id=run.run_id, new_token=run.clock.new_token),
         checks=RowChecks(),
         staging=Staging(run.request.warehouse),
         policies={view.name: view.cache for view in pipeline.views if not view.stored},

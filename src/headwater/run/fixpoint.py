@@ -24,10 +24,9 @@ import pyarrow.parquet as pq
 from pyspark.sql.types import StructType
 
 from headwater.artifacts import RoundRecord
-from headwater.delta import storage_error
-from headwater.errors import EngineFailed, NoFixpoint, WarehouseNotWritable
+from headwater.delta import reading_errors
+from headwater.errors import NoFixpoint, WarehouseNotWritable
 from headwater.run.compile import as_stored, register_empty
-from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -74,7 +73,7 @@ def fixpoint_rows(
     _make_folder(place)
     try:
         rounds = Rounds(session, view, view.fixpoint, place)
-        with _read_errors(view):
+        with reading_errors(view.origin):
             _run(rounds, monotonic, tell)
             rows = rounds.all()
         yield rows
@@ -153,16 +152,6 @@ class Rounds:
         # Not through pyspark's `schema`: it asks the whole process which kind of session there is.
         cast("Any", reader)._jreader.schema(kinds.fromJson(as_stored(columns).json()))
         return reader.parquet(re.sub(r"([\[\]{}*?\\])", r"\\\1", str(folder)))
-
-
-@contextmanager
-def _read_errors(view: ScheduledView) -> Generator[None]:
-    """What a table that is read has to say of itself goes before what the engine says."""
-    try:
-        with engine_errors(view.origin):
-            yield
-    except EngineFailed as error:
-        raise storage_error(error) or error from error
 
 
 def _make_folder(place: Path) -> None:

@@ -18,7 +18,7 @@ from headwater.delta import check_gate, describe_pin, find_head
 from headwater.errors import EngineFailed, HeadwaterError
 from headwater.names import TablePin
 from headwater.pipeline import SourceSpec, ViewSpec
-from headwater.plan import analysed_tree, rehydrate
+from headwater.plan import analysed_tree, makes_fresh_rows, rehydrate
 from headwater.run.changes import current_identities, reason_to_build
 from headwater.run.outcome import Progress
 from headwater.run.pins import made_key
@@ -27,7 +27,7 @@ from headwater.run.refreshing import RefreshQuestion
 from headwater.run.scanning import scan_units
 from headwater.run.scheduled import ScheduledView
 from headwater.run.scheduling import run_tasks
-from headwater.run.task_records import STOPPED
+from headwater.run.task_records import STOPPED, left_by
 from headwater.run.tasks import run_task, write_table
 from headwater.runtime import ENGINE_GONE, engine_errors, for_thread
 
@@ -185,7 +185,7 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     reached = reached_by(request.compiled, request.pipeline, view.name)
     _check_sources(request, reached)
     between = _between(request, reached)
-    is_fresh = bundle.every_run or any(made.bundles[each.name].every_run for each in between)
+    is_fresh = makes_fresh_rows(bundle, made.bundles)
     request.context.inputs[view.name] = {each.name: each.version for each in bundle.inputs}
     inner = [ScheduledView.of(made.bundles[each.name], each) for each in between]
     refresh = RefreshTask(
@@ -242,10 +242,9 @@ def _decided(
 
 
 def _recorded(request: MakingRequest, name: str) -> TableRecord | None:
-    """A table as the last run left it, if it left it well."""
-    is_sure = request.last is not None and request.last.error != STOPPED
-    tables = request.last.tables if request.last and is_sure else ()
-    return next((each for each in tables if each.name == name and each.action != "failed" and each.pin), None)
+    """A table as the last run left it, if that came to its end."""
+    is_stopped = request.last is not None and request.last.error == STOPPED
+    return None if is_stopped else left_by(request.last, name)
 
 
 def _check_sources(request: MakingRequest, reached: list[str]) -> None:

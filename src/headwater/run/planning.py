@@ -26,6 +26,7 @@ from headwater.plan import (
     TaskGraph,
     analysed_tree,
     changes_between,
+    makes_fresh_rows,
     order_of,
     task_graph,
     top_column,
@@ -48,7 +49,7 @@ from headwater.run.steps import (
     table_uris,
     unchanged_since,
 )
-from headwater.run.task_records import is_made_by
+from headwater.run.task_records import is_made_by, left_by
 from headwater.runtime import engine_errors
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ class Planning:
         return self.run.pins.pinned(spec).pin
 
     def _stored(self, view: ViewSpec, bundle: PlanBundle, uri: str) -> PlannedView:
-        is_fresh = self._is_fresh(bundle)
+        is_fresh = makes_fresh_rows(bundle, self._bundles)
         is_asked = self.run.request.full or is_fresh
         made = None if is_asked else self._made_by(uri, view.name, bundle.fingerprint.digest)
         if made is not None:
@@ -337,18 +338,12 @@ class Planning:
 
     def _expect(self, bundle: PlanBundle, *, is_fresh: bool) -> None:
         """Makes a table that is to be made an input of others: known, if the same task has made it before."""
-        tables = self.run.last.tables if self.run.last else ()
-        before = next((each for each in tables if each.name == bundle.view and each.pin), None)
+        before = left_by(self.run.last, bundle.view)
         if before is None or before.pin is None or is_fresh or before.task_key != bundle.fingerprint.digest:
             self.bundling.planned(bundle)
             return
         pin = TablePin(name=bundle.view, uri="", version=before.pin.version, digest=before.pin.digest)
         self.bundling.made(bundle, pin, before.digest)
-
-    def _is_fresh(self, bundle: PlanBundle) -> bool:
-        """Whether every run makes other rows, be it by a view that is a part of this one."""
-        inner = (self._bundles.get(each.name) for each in bundle.inputs if each.kind == "view")
-        return bundle.every_run or any(each is not None and self._is_fresh(each) for each in inner)
 
     def _changes(self, bundle: PlanBundle) -> tuple[str, ...]:
         before = self.before.get(bundle.view)
@@ -387,8 +382,6 @@ class Planning:
         """A table whose rows a task of this key has made: at the commit that made them, and at its newest."""
         head = find_head(uri)
         rows = rows_commit(head) if head is not None else None
-        tables = self.run.last.tables if self.run.last else ()
-        recorded = next((each for each in tables if each.name == name and each.action != "failed"), None)
-        if head is None or rows is None or not is_made_by(rows, name, key, recorded):
+        if head is None or rows is None or not is_made_by(rows, name, key, left_by(self.run.last, name)):
             return None
         return rows.pin(name), head.pin(name)

@@ -18,12 +18,12 @@ from headwater.delta import (
     find_content,
     marked_approximate,
     read_pinned,
+    reading_errors,
     restrict_rows,
     rows_commit,
     scans_of,
-    storage_error,
 )
-from headwater.errors import DataFileMissing, DataFileUnreadable, DeltaError, EngineFailed, NoFixpoint
+from headwater.errors import DataFileMissing, DataFileUnreadable, DeltaError, NoFixpoint
 from headwater.run.deriving import cut_inputs, derived_bundle, found_keys
 from headwater.run.refreshes import full
 from headwater.run.refreshing import MOST
@@ -36,7 +36,7 @@ from headwater.run.tasks import (
     policy_of,
     watching_operators,
 )
-from headwater.runtime import engine_errors, local_path_of
+from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -77,13 +77,8 @@ class RefreshTask:
                 within.enter_context(own.active())
                 within.enter_context(watching_operators(self.context, own, self.view.name))
                 try:
-                    with engine_errors(self.view.origin):
+                    with reading_errors(self.view.origin):
                         keys = within.enter_context(found_keys(own, decided, self.view))
-                except EngineFailed as error:
-                    lost = storage_error(error)
-                    if lost is None:
-                        raise
-                    return full("history-gone", str(lost))
                 except DeltaError as error:
                     return full("history-gone", str(error))
                 try:
@@ -157,8 +152,5 @@ class RefreshTask:
         total = content.rows if content else rows_written(head.metrics)
         if not total:
             return 0.0
-        try:
-            with engine_errors(self.view.origin):
-                return restrict_rows(own, rows, keys.rows).count() / total
-        except EngineFailed as error:
-            raise storage_error(error) or error from error
+        with reading_errors(self.view.origin):
+            return restrict_rows(own, rows, keys.rows).count() / total

@@ -25,12 +25,12 @@ from headwater.delta import (
 from headwater.errors import DeltaError, ManifestUnreadable
 from headwater.names import TablePin, same_name
 from headwater.pipeline import ViewSpec
-from headwater.plan import KeyProof, NoProof, effort_of, prove, prove_fixpoint
+from headwater.plan import KeyProof, NoProof, effort_of, parts_of, prove, prove_fixpoint
 from headwater.run.refreshes import ChangedInput, Refresh, full
 from headwater.run.task_records import STOPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from headwater.artifacts import FileRecord, Manifest
@@ -130,10 +130,13 @@ class Refreshing:
         if question.head is None:
             raise _Full("no-table")
         manifest, plans = self._made_by(question, question.head)
-        _check_repeatable(question.bundle, question.bundles)
-        _check_definitions(question.bundle, question.bundles, plans)
-        old = dict(_leaves(plans[question.bundle.view], plans))
-        now = dict(_leaves(question.bundle, question.bundles))
+        parts = parts_of(question.bundle, question.bundles)
+        for each in parts:
+            _check_repeatable(each)
+        for each in parts:
+            _check_definition(plans.get(each.view), each)
+        old = _read_by(parts_of(plans[question.bundle.view], plans))
+        now = _read_by(parts)
         names = [name for name in sorted(now) if name not in old or now[name].identity != old[name].identity]
         if not names:
             raise _Full("no-record")
@@ -249,21 +252,15 @@ class Refreshing:
         return True
 
 
-def _check_repeatable(bundle: PlanBundle, bundles: Mapping[str, PlanBundle]) -> None:
+def _check_repeatable(bundle: PlanBundle) -> None:
     """Nothing that is allowed in may depend on which other rows there are, or on where they lie."""
     found = [each for each in bundle.findings if each.rule in _BY_PLACE]
     if found:
         raise _Full("by-place", f"{bundle.view}: {found[0].detail}")
-    for each in bundle.inputs:
-        if each.kind == "view":
-            _check_repeatable(bundles[each.name], bundles)
 
 
-def _check_definitions(
-    bundle: PlanBundle, bundles: Mapping[str, PlanBundle], plans: Mapping[str, PlanBundle]
-) -> None:
-    """A view, and every one that is a part of it, must be what it was but for its inputs."""
-    before = plans.get(bundle.view)
+def _check_definition(before: PlanBundle | None, bundle: PlanBundle) -> None:
+    """A view must be what it was but for its inputs."""
     if before is None:
         raise _Full("view-changed", f"{bundle.view} is new")
     if before.approximate != bundle.approximate:
@@ -272,18 +269,12 @@ def _check_definitions(
         if part in _CHANGED_PART:
             code = _CHANGED_PART[part]
             raise _Full(code, bundle.view)
-    for each in bundle.inputs:
-        if each.kind == "view":
-            _check_definitions(bundles[each.name], bundles, plans)
 
 
-def _leaves(bundle: PlanBundle, bundles: Mapping[str, PlanBundle]) -> Iterator[tuple[str, PlannedInput]]:
-    """Every dataset that a view reads, itself or through views that are a part of it."""
-    for each in bundle.inputs:
-        if each.kind == "view" and each.name in bundles:
-            yield from _leaves(bundles[each.name], bundles)
-        else:
-            yield each.name, each
+def _read_by(parts: Sequence[PlanBundle]) -> dict[str, PlannedInput]:
+    """Every dataset that a view and its parts read, by name."""
+    inner = {each.view for each in parts}
+    return {each.name: each for part in parts for each in part.inputs if each.name not in inner}
 
 
 def _check_told(spec: SourceSpec) -> None:

@@ -27,7 +27,7 @@ from headwater.delta import (
 )
 from headwater.errors import HeadwaterError, PinsGone, VersionNotFound, WarehouseNotWritable
 from headwater.names import same_name
-from headwater.plan import CHANCES, rehydrate
+from headwater.plan import CHANCES, parts_of, rehydrate
 from headwater.policies import write_policy_of
 from headwater.run.comparing import RowDifference, compare_rows, count_far
 from headwater.run.compile import register_source
@@ -44,6 +44,7 @@ from headwater.run.recorded import (
 )
 from headwater.run.scheduled import ScheduledView
 from headwater.run.sessions import opened_session
+from headwater.run.task_records import RunNotes
 from headwater.run.tasks import TaskContext, write_table
 from headwater.runtime import engine_errors
 
@@ -190,8 +191,7 @@ def chosen_views(run: RecordedRun, view: str | None) -> tuple[list[str], list[Re
 
 def _chance(run: RecordedRun, view: str) -> str | None:
     """What makes each run of a view differ, be it in a view that is not stored; None if nothing does."""
-    reached = [run.bundles[name] for name in run.reached_by([view]) if name in run.bundles]
-    parts = [run.bundles[view], *(each for each in reached if not each.stored)]
+    parts = parts_of(run.bundles[view], run.bundles)
     found = {each.rule: each.code for bundle in parts for each in bundle.findings if each.rule in CHANCES}
     return ", ".join(f"{CHANCES[rule]} ({found[rule]})" for rule in sorted(found)) or None
 
@@ -257,9 +257,11 @@ class _Replay:
                 receipt = write_table(
                     TaskContext(
                         session=own,
-                        pipeline=self.run.manifest.project,
-                        run_id=self.place.name,
-                        new_token=self.clock.new_token,
+                        notes=RunNotes(
+                            pipeline=self.run.manifest.project,
+                            run_id=self.place.name,
+                            new_token=self.clock.new_token,
+                        ),
                     ),
                     name,
                     marked_approximate(own, rows, bundle.approximate),

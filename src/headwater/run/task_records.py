@@ -5,18 +5,48 @@ Not here: the task.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import PinRecord, TableRecord
-from headwater.delta import note_of
+from headwater.delta import CommitNote, note_of
+from headwater.digest import digest_of
 
 if TYPE_CHECKING:
-    from headwater.artifacts import Action, RefreshRecord
+    from collections.abc import Callable, Mapping
+
+    from headwater.artifacts import Action, Manifest, RefreshRecord
     from headwater.delta import ContentDigest, LogHead
     from headwater.names import TablePin
 
 # The error of a run that nobody heard of again.
 STOPPED = "the run was stopped before it ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNotes:
+    """What the commits of one run say of themselves."""
+
+    pipeline: str
+    run_id: str
+    new_token: Callable[[], str]
+
+    def note(self, table: str, key: str, base: int, inputs: Mapping[str, int | None]) -> CommitNote:
+        """That of a commit upon version `base`, by the task `key`, of inputs at their versions."""
+        return CommitNote(
+            pipeline=self.pipeline,
+            table=table,
+            run_id=self.run_id,
+            task_key=key,
+            mutation_id=digest_of([self.run_id, table, key, base, self.new_token()]),
+            inputs=tuple(sorted(inputs.items())),
+        )
+
+
+def left_by(run: Manifest | None, name: str) -> TableRecord | None:
+    """A table as a run left it; None if that left none."""
+    tables = run.tables if run else ()
+    return next((each for each in tables if each.name == name and each.pin), None)
 
 
 def is_made_by(head: LogHead, name: str, key: str, recorded: TableRecord | None = None) -> bool:

@@ -15,7 +15,6 @@ from msgspec.structs import replace as replaced
 
 from headwater.artifacts import RefreshRecord, TableRecord
 from headwater.delta import (
-    CommitNote,
     LogHead,
     Overwrite,
     commit_mutation,
@@ -29,7 +28,6 @@ from headwater.delta import (
     rows_commit,
     scans_of,
 )
-from headwater.digest import digest_of
 from headwater.errors import (
     DataFileMissing,
     EngineFailed,
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headwater.artifacts import RoundRecord
-    from headwater.delta import Receipt, Registration, ReplaceKeys, TableScan
+    from headwater.delta import CommitNote, Receipt, Registration, ReplaceKeys, TableScan
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.plan import OperatorMetrics, PlanBundle
@@ -62,6 +60,7 @@ if TYPE_CHECKING:
     from headwater.run.events import RunEvents
     from headwater.run.refreshes import Refresh
     from headwater.run.scheduled import ScheduledView
+    from headwater.run.task_records import RunNotes
     from headwater.runtime import RunSession
 
 WITHDRAWN = "withdrawn"
@@ -81,9 +80,7 @@ class TaskContext:
     """
 
     session: RunSession
-    pipeline: str
-    run_id: str
-    new_token: Callable[[], str]
+    notes: RunNotes
     retain: Callable[[str], int | None] = lambda _name: None
     approximate: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     hot: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
@@ -320,15 +317,8 @@ def write_table(
 
 
 def note_for(context: TaskContext, name: str, key: str, base: int) -> CommitNote:
-    """What a commit of this run says of itself."""
-    return CommitNote(
-        pipeline=context.pipeline,
-        table=name,
-        run_id=context.run_id,
-        task_key=key,
-        mutation_id=digest_of([context.run_id, name, key, base, context.new_token()]),
-        inputs=tuple(sorted(context.inputs.get(name, {}).items())),
-    )
+    """What a commit of this run says of itself, with what its table is made of."""
+    return context.notes.note(name, key, base, context.inputs.get(name, {}))
 
 
 def commit_rows(

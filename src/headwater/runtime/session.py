@@ -32,6 +32,7 @@ from headwater.runtime.home import headwater_home
 from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
+from headwater.runtime.java_names import names_in
 from headwater.runtime.jvm import JvmSpec
 from headwater.runtime.masters import (
     await_executors,
@@ -124,7 +125,7 @@ class RunSession:
     @property
     def jvm(self) -> Any:
         """The JVM's packages, by name."""
-        return self.spark._jvm
+        return names_in(self.spark._jvm)
 
     @contextmanager
     def active(self) -> Generator[None]:
