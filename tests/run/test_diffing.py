@@ -54,18 +54,31 @@ def test_a_run_is_the_same_as_itself(seeded: Seeded, first_run: str) -> None:
     assert statuses(found) == dict.fromkeys(ALL, "same")
 
 
-def test_tables_that_came_went_or_were_not_made(seeded: Seeded, first_run: str) -> None:
+def test_tables_that_came_and_went(seeded: Seeded, first_run: str) -> None:
+    """What a run was not asked for is as it was, whatever would reach it."""
     PAID(seeded)
     (seeded.folder / "views/priced.sql").unlink()
     seeded.write("views/few.sql", "-- headwater: table\nSELECT id FROM orders WHERE id < 3\n")
     outcome = seeded.project.build(only=["few"])
     assert outcome.error is None
     found = seeded.diff(first_run, outcome.run_id)
-    assert statuses(found) == {**dict.fromkeys(ALL, "not_made"), "priced": "gone", "few": "new"}
-    few, priced, totals = (table(found, name) for name in ("few", "priced", "totals"))
+    assert statuses(found) == {**dict.fromkeys(ALL, "same"), "priced": "gone", "few": "new"}
+    few, priced, facts = (table(found, name) for name in ("few", "priced", "facts"))
     assert (few.added, few.removed, few.version_before, few.version_after) == (2, 0, None, 0)
     assert (priced.added, priced.removed) == (0, 2)
-    assert totals.reason == f"run {outcome.run_id} did not make it: it was not asked for"
+    assert (facts.causes, facts.added) == ((), 0)
+
+
+def test_a_table_that_a_run_could_not_make(seeded: Seeded, first_run: str) -> None:
+    seeded.edit("views/facts.sql", "p.amount", "p.amount, raise_error(n.label) AS never")
+    outcome = seeded.project.build()
+    assert outcome.error is not None
+    found = seeded.diff(first_run, outcome.run_id)
+    assert statuses(found) == {**dict.fromkeys(ALL, "same"), "facts": "not_made", "totals": "not_made"}
+    facts = table(found, "facts")
+    assert facts.reason.startswith(f"run {outcome.run_id} did not make it: ")
+    assert [each.cause.kind for each in facts.causes] == ["code"]
+    assert (facts.version_before, facts.version_after, facts.added) == (0, None, None)
 
 
 def test_columns_that_are_others_make_a_table_another(seeded: Seeded, first_run: str) -> None:

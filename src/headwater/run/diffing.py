@@ -168,9 +168,10 @@ class _Diff:
             rows_before=one.rows if one and one.pin else None,
             rows_after=two.rows if two and two.pin else None,
             key=after.key_of(name) if name in after.bundles else before.key_of(name),
-            columns=_columns(before, after, name),
-            causes=self.tracing.causes_of(name),
         )
+        if one is not None and two is not None and one.pin is not None and one.pin == two.pin:
+            return replace(found, added=0, removed=0, changed=0)  # nobody has touched it
+        found = replace(found, columns=_columns(before, after, name), causes=self.tracing.causes_of(name))
         if one is None or one.pin is None or two is None or two.pin is None:
             return self._one_sided(found, one, two)
         if self.tracing.is_same_table(name):
