@@ -16,6 +16,7 @@ from headwater.delta.content import (
     ObservedContent,
     content_of_text,
     digest_rows,
+    free_prefix,
     hash_rows,
     marked_approximate,
     row_hashes,
@@ -110,6 +111,21 @@ def test_digests_add_up(one: ContentDigest, two: ContentDigest, three: ContentDi
     assert one + two - two == one
     assert one + NO_ROWS == one
     assert content_of_text(one.text) == one
+
+
+@pytest.mark.parametrize(
+    ("columns", "prefix"),
+    [
+        ((), "_hw"),
+        (("t", "s", "hw"), "_hw"),
+        (("a", "_hwt"), "_hw_"),
+        (("_HWdeletes",), "_hw_"),
+        (("_hw_s", "b"), "_hw__"),
+    ],
+    ids=str,
+)
+def test_names_of_our_own_begin_as_no_column_does(columns: tuple[str, ...], prefix: str) -> None:
+    assert free_prefix(columns) == prefix
 
 
 @pytest.mark.parametrize("text", ["", "hw1:1:00", "hw2:1:" + "0" * 32, "hw1:-1:" + "0" * 32])

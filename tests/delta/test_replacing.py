@@ -237,20 +237,25 @@ def test_rows_are_made_once(table: Table, affected: str) -> None:
     assert [each for each in names if not each.startswith("Delta Table State")] == []  # nothing stays behind
 
 
-@pytest.mark.parametrize("name", ["t", "s", "_hwt", "_hws", "_hwdeletes", "odd`name", "first"])
+@pytest.mark.parametrize("names", [("t", "s", "odd`name", "first"), ("_hwt", "_hws", "_HWdeletes")], ids=str)
 @pytest.mark.parametrize("affected", ["(1)", "(1), (2)"])
-def test_columns_may_have_the_names_that_are_used_here(table: Table, name: str, affected: str) -> None:
-    other = name.replace("`", "``")
-    rows = table.values(f"SELECT id, struct(id AS id, id AS `{other}`) AS `{other}` FROM range(3)")
+def test_columns_may_have_the_names_that_are_used_here(
+    table: Table, names: tuple[str, ...], affected: str
+) -> None:
+    quoted = [f"`{name.replace('`', '``')}`" for name in names]
+    old = ", ".join(f"struct(id AS id, id AS {name}) AS {name}" for name in quoted)
+    new = ", ".join(f"struct(7L AS id, 8L AS {name}) AS {name}" for name in quoted)
+    rows = table.values(f"SELECT id, {old} FROM range(3)")
     table.change(Append, rows, policy=write_policy(column_mapping_mode="name"))
     receipt = table.change(
         ReplaceKeys,
-        table.values(f"SELECT 1L AS ID, struct(7L AS id, 8L AS `{other}`) AS `{other}`"),
+        table.values(f"SELECT 1L AS ID, {new}"),
         affected=table.values(f"{affected} AS t(Id)"),
         keys=("iD",),
     )
-    left = [(2, (2, 2))] if affected == "(1)" else []
-    assert table.rows() == [(0, (0, 0)), (1, (7, 8)), *left]
+    every = len(names)
+    left = [(2, *[(2, 2)] * every)] if affected == "(1)" else []
+    assert table.rows() == [(0, *[(0, 0)] * every), (1, *[(7, 8)] * every), *left]
     check(table, receipt)
 
 
