@@ -35,6 +35,15 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).parent / "on_a_master.py"
 SECONDS = 600.0  # a busy machine must not fail a test
 pytestmark = pytest.mark.timeout(3 * SECONDS)
+# What whoever starts Spark must set; the first four so that it is small, here, and quick with a few rows.
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "600m",
+    "spark.ui.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
 FILES = {
     "words/headwater.toml": '[project]\nname = "words"\n',
     "words/counting.py": "from tools.split import words\n\ndef count(text):\n    return len(words(text))\n",
@@ -90,7 +99,8 @@ def daemon(
     folder: Path, name: str, words: list[str], sign: str, **variables: str
 ) -> Generator[re.Match[str]]:
     """A process of Spark's own; what its log says when it is there."""
-    command = [str(find_java().path), "-Xmx256m", *MODULE_OPTIONS, "-Dspark.master.rest.enabled=false"]
+    heap = "-Xmx1g" if name == "connect" else "-Xmx256m"
+    command = [str(find_java().path), heap, *MODULE_OPTIONS, "-Dspark.master.rest.enabled=false"]
     environment = {
         **os.environ,
         "SPARK_HOME": str(pyspark_folder()),
@@ -222,14 +232,7 @@ def test_a_submitted_job_makes_the_same_tables(
 ) -> None:
     """With the Delta jars, and an environment for executors that is sent along: as the tutorial says."""
     jars = ",".join(str(each) for each in prepare_engine(RuntimeProfile()))
-    settings = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.executor.memory": "600m",
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    }
+    settings = {**SETTINGS, "spark.driver.bindAddress": "127.0.0.1"}
     command = [str(pyspark_folder() / "bin" / "spark-submit"), "--master", cluster.master]
     command += ["--driver-memory", "1g", "--jars", jars]
     command += ["--archives", f"{packed_environment(tmp_path)}#environment"]
@@ -262,17 +265,13 @@ def packed_environment(folder: Path) -> Path:
 def test_recorded_plans_give_the_same_rows_by_spark_connect(built: Built, cluster: Cluster) -> None:
     """The bytes that a run kept, run by a server that has nothing of Headwater."""
     settings = {
+        **SETTINGS,
         "spark.master": cluster.master,
-        "spark.driver.host": "127.0.0.1",
-        "spark.executor.memory": "600m",
-        "spark.ui.enabled": "false",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": "0",
         "spark.jars": ",".join(str(each) for each in prepare_engine(RuntimeProfile())),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     }
-    words = ["org.apache.spark.deploy.SparkSubmit", "--driver-memory", "1g"]
+    words = ["org.apache.spark.deploy.SparkSubmit"]
     words += [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     words += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
     sign = r"Spark Connect server started at: (\S+)"

@@ -1,7 +1,21 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd  # noqa: TC002  PySpark reads the annotations
+from pyspark.sql import functions as F
+
+from headwater.pipeline import build_plan
+from headwater.plan import rehydrate
 from headwater.runtime import RuntimeProfile, StorageProfile
 from headwater.runtime.settings import is_session_setting, settings_of, snapshot_of, with_results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from headwater.runtime import RunSession
 
 
 def test_what_affects_results_is_apart_from_what_does_not() -> None:
@@ -74,3 +88,26 @@ def test_a_profile_can_have_the_results_of_another_and_its_own_speed() -> None:
     del recorded["spark.sql.apiKey.secret"]  # nobody knows what it was
     assert results == {**recorded, "spark.files.x": "3"}  # that one belongs to the application
     assert with_results(found, dict(snapshot_of(found).results)) == found
+
+
+def test_functions_of_two_kinds_over_a_scan_come_to_their_end(session: RunSession, tmp_path: Path) -> None:
+    """They would not, were they handed the columns of the scan as they are; only compiled plans do that."""
+    session.spark.conf.set("spark.sql.codegen.wholeStage", "true")
+    session.spark.range(3).write.parquet(str(tmp_path / "rows"))
+    session.spark.read.parquet(str(tmp_path / "rows")).createOrReplaceTempView("rows")
+    rows = rehydrate(session, build_plan(_of_two_kinds).executable, "two_kinds").collect()
+    assert sorted((row["doubled"], row["tripled"]) for row in rows) == [(0, 0), (2, 3), (4, 6)]
+
+
+def _of_two_kinds(spark: SparkSession) -> DataFrame:
+    doubled: Any = F.udf(_doubled, "long")
+    tripled: Any = cast("Any", F.pandas_udf)(_tripled, "long")
+    return spark.table("rows").select(doubled("id").alias("doubled"), tripled("id").alias("tripled"))
+
+
+def _doubled(value: int) -> int:
+    return value * 2
+
+
+def _tripled(values: pd.Series) -> pd.Series:
+    return values * 3

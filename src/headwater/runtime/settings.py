@@ -96,6 +96,8 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         "spark.databricks.delta.maxCommitAttempts": "50",  # not ten million: who commits decides when to stop
         "spark.sql.adaptive.enabled": _word(profile.adaptive),
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # With it, Spark 4.2 waits for ever where functions of two kinds follow on a scan of Parquet files.
+        "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
