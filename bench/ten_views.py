@@ -148,6 +148,8 @@ def take(folder: Path, number: int, *, here: bool) -> tuple[dict[str, dict[str, 
         if state == "changed":
             change_orders(folder, number)
         taken[state] = {case: run_case(folder, case, here=here) for case in CASES}
+        for case, each in taken[state].items():  # a sign of life; what counts is printed at the end
+            print(f"{number} {state} {case} {each.wall:.1f}s cpu {each.cpu:.1f}s", file=sys.stderr)
         wrong += [f"{state}: {name} has other rows than the plain script's" for name in differing(folder)]
     actions = taken["changed"]["headwater"].facts["actions"]
     skipped = [name for name in STORED if actions[name] == "skipped"]

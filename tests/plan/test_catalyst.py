@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
@@ -19,6 +19,25 @@ def test_bytes_become_a_frame_of_the_session(session: RunSession) -> None:
     session.spark.range(3).createOrReplaceTempView("things")
     frame = rehydrate(session, plan.executable, "v")
     assert sorted(row["twice"] for row in frame.collect()) == [0, 2, 4]
+
+
+def test_a_plan_takes_few_questions_to_the_engine(
+    session: RunSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = build_plan(lambda spark: spark.range(3)).executable
+    rehydrate(session, plan, "v")
+    gateway: Any = session.spark.sparkContext._gateway
+    client, asked = gateway._gateway_client, list[str]()
+    send = client.send_command
+
+    def counted(command: str, *rest: Any, **named: Any) -> Any:
+        asked.append(command)
+        return send(command, *rest, **named)
+
+    monkeypatch.setattr(client, "send_command", counted)
+    frame = rehydrate(session, plan, "v")
+    assert len(asked) <= 14  # each step of a name would be one: they are kept
+    assert frame.count() == 3
 
 
 def test_a_missing_column_names_the_users_line(session: RunSession) -> None:
