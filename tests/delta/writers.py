@@ -19,8 +19,10 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import patch
 
 from headwater.delta import (
     Append,
@@ -43,6 +45,8 @@ from headwater.delta import (
 from headwater.errors import HeadwaterError
 from headwater.policies import write_policy_of
 from headwater.runtime import ENGINE_EXCEPTIONS, RuntimeProfile, close_runtime, open_runtime
+from headwater.runtime import session as engine
+from headwater.runtime.jvm import DEFAULT_OPTIONS, JvmSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -61,6 +65,8 @@ PROFILE = RuntimeProfile(
         ("spark.ui.enabled", "false"),
     ),
 )
+# A process that does so little is over before the JVM has compiled well, and before there is much to collect.
+HASTY = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 PATIENCE = 120.0
 PLAIN = "--plain"
 _PR_CAPBSET_DROP = 24
@@ -357,7 +363,8 @@ def main() -> None:
     """Obeys until stdin ends."""
     if PLAIN in sys.argv:
         become_plain()
-    with writing_session() as session:
+    hasty = partial(JvmSpec, options=(*DEFAULT_OPTIONS, *HASTY))
+    with patch.object(engine, "JvmSpec", hasty), writing_session() as session:
         say({"jvm": int(session.jvm.java.lang.ProcessHandle.current().pid())})
         for line in sys.stdin:
             say(answer_to(session, json.loads(line)))
