@@ -108,6 +108,17 @@ def test_a_difference_for_a_person(snapshot: SnapshotAssertion) -> None:
     assert "\n".join(diff_lines(replace(FOUND, tables=()))) == snapshot
 
 
+def test_what_several_views_read_is_told_once() -> None:
+    other = replace(DATA, view="named")
+    tables = tuple(
+        TableDiff(name=name, status="different", causes=(Traced(cause=each, path=("orders", name)),))
+        for name, each in (("one", DATA), ("two", other))
+    )
+    lines = list(diff_lines(replace(FOUND, tables=tables)))
+    assert [each for each in lines if "orders: moved" in each] == [lines[2]]
+    assert [each.split()[-1] for each in lines if "because of" in each] == ["1", "1"]
+
+
 def test_a_difference_for_a_program(snapshot: SnapshotAssertion) -> None:
     assert json.dumps(diff_document(FOUND), indent=1) == snapshot
 

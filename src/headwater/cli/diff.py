@@ -81,11 +81,13 @@ def diff_document(found: RunDiff) -> dict[str, Any]:
 
 def diff_lines(found: RunDiff) -> Iterator[str]:
     """A comparison for a person: why first, then each table with what differs."""
-    numbers = {cause: number for number, cause in enumerate(found.causes, 1)}
+    # What several views read is one thing that changed.
+    words = dict.fromkeys(map(_cause_words, found.causes))
+    numbers = {each: number for number, each in enumerate(words, 1)}
     yield f"run {found.before} -> run {found.after}"
     if numbers:
         yield "what changed"
-    yield from (f"  {number:>2}  {_cause_words(cause)}" for cause, number in numbers.items())
+    yield from (f"  {number:>2}  {each}" for each, number in numbers.items())
     if found.tables:
         yield "tables"
     width = max((len(each.name) for each in found.tables), default=0)
@@ -148,8 +150,9 @@ def _cause_words(cause: Cause) -> str:
     return f"{cause.kind:<13} {named}{cause.detail}"
 
 
-def _table_lines(table: TableDiff, numbers: Mapping[Cause, int], width: int) -> Iterator[str]:
-    because = ", ".join(str(numbers[each.cause]) for each in table.causes)
+def _table_lines(table: TableDiff, numbers: Mapping[str, int], width: int) -> Iterator[str]:
+    ways = {numbers[_cause_words(each.cause)]: each.path for each in reversed(table.causes)}
+    because = ", ".join(map(str, sorted(ways)))
     word = "because of" if table.status != "same" else "made again because of"
     facts = [_counts(table), f"{word} {because}" if because else ""]
     named = f"  {table.status:<10}  {table.name:<{width}}"
@@ -158,9 +161,9 @@ def _table_lines(table: TableDiff, numbers: Mapping[Cause, int], width: int) -> 
         yield f"{_INDENT}{table.reason}"
     if table.status == "same":
         return
-    for each in table.causes:
-        if len(each.path) > 1:
-            yield f"{_INDENT}{numbers[each.cause]} by way of {' -> '.join(each.path)}"
+    for number, path in sorted(ways.items()):
+        if len(path) > 1:
+            yield f"{_INDENT}{number} by way of {' -> '.join(path)}"
     for each in table.columns:
         yield f"{_INDENT}column {each.name}: was {each.before or 'not there'}, is {each.after or 'not there'}"
     if table.difference is not None:
