@@ -4,7 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from headwater.delta import (
@@ -56,6 +56,23 @@ def rows_of(frame: DataFrame) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(each) for each in found)
 
 
+# A key of nulls alone that nothing has, among keys that go and come.
+@example(
+    before=[(None, "", None), (None, "", None)],
+    new=[(None, "", None), (None, "x", 0)],
+    more=[(None, None)],
+    keeps_changes=False,
+    has_vectors=True,
+    is_exact=False,
+)
+@example(
+    before=[(1, "", None), (2, "y", 1)],
+    new=[(None, None, 7)],
+    more=[(1, "")],
+    keeps_changes=True,
+    has_vectors=True,
+    is_exact=True,
+)
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     before=ROWS,

@@ -103,7 +103,10 @@ def replace_keys(
         names = [quoted(each) for each in replacing.columns]
         values = _map(session, tuple((each, f"{replacing.name}.{each}") for each in names))
         inserts = f"NOT {replacing.name}.{replacing.deletes}"
-        merge.whenMatched().delete().whenNotMatched(inserts).insertExpr(values).execute()
+        merge = merge.whenMatched().delete().whenNotMatched(inserts).insertExpr(values)
+        if replacing.sweeps:
+            merge = merge.whenNotMatchedBySource(replacing.sweeps).delete()
+        merge.execute()
 
 
 @contextmanager

@@ -64,6 +64,7 @@ class Replacing:
         added: the digest of the new rows; None if Delta fills in some of their columns.
         removed: the digest of the rows that go.
         before: the content of the version; None if it is not known.
+        sweeps: for a merge, which rows of the table go besides, whatever the source has; empty if none.
     """
 
     way: Way
@@ -76,6 +77,7 @@ class Replacing:
     added: ContentDigest | None
     removed: ContentDigest
     before: ContentDigest | None
+    sweeps: str = ""
 
     @property
     def content(self) -> ContentDigest | None:
@@ -175,12 +177,17 @@ def prepare_replacing(
     before = derive_content(session, pin)
     removed, vanish = _removed(session, mutation, rows, keys, pin)
     condition = same_keys(*keys.columns, table=table, source=name)
+    sweeps = ""
     if not vanish and added.rows <= _MOST_SENT:
         way = "replace_on"
         # Delta asks each row that goes for its file, which nobody knows any more behind a shuffle.
         source = arrange(session, rows, layout).hint("broadcast")
     else:
         way = "merge"
+        if _is_new_null(session, keys, pin):
+            # Delta takes a key of nulls that nothing has for a match, if it need not write whole files.
+            keys = keys.where(f"NOT ({_all_null(keys)})")
+            sweeps = "" if mutation.exact else _all_null(keys, table)
         inserted = rows.selectExpr("*", f"false AS {deletes}")
         source = inserted.unionByName(keys.selectExpr("*", f"true AS {deletes}"), allowMissingColumns=True)
         condition = f"{condition} AND {name}.{deletes}"
@@ -195,7 +202,20 @@ def prepare_replacing(
         added=added if is_whole(rows, snapshot.schema) else None,
         removed=removed,
         before=before,
+        sweeps=sweeps,
     )
+
+
+def _is_new_null(session: RunSession, keys: DataFrame, pin: TablePin) -> bool:
+    """Whether a key of nothing but nulls is affected, and the table has no row of it."""
+    with reading_errors():
+        is_affected = bool(keys.where(_all_null(keys)).take(1))
+        return is_affected and not open_rows(session, pin).where(_all_null(keys)).take(1)
+
+
+def _all_null(keys: DataFrame, table: str = "") -> str:
+    owner = f"{table}." if table else ""
+    return " AND ".join(f"{owner}{quoted(each)} IS NULL" for each in keys.columns)
 
 
 def restrict_rows(
