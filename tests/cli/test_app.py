@@ -21,7 +21,7 @@ RunMany = Callable[..., dict[str, "Finished"]]
 UPKEEP = "optimize vacuum restore export checkpoint cleanup-log features properties constraints maintain"
 HELPS = [
     *((), ("build",), ("plan",), ("lineage",), ("explain",)),
-    *(("query",), ("replay",), ("init",), ("doctor",), ("functions",)),
+    *(("query",), ("replay",), ("diff",), ("init",), ("doctor",), ("functions",)),
     *(("table", each) for each in UPKEEP.split()),
     *(("runs",), ("show",)),
 ]
