@@ -100,7 +100,7 @@ def test_functions_of_two_kinds_over_a_scan_come_to_their_end(session: RunSessio
 
 
 def _of_two_kinds(spark: SparkSession) -> DataFrame:
-    doubled: Any = F.udf(_doubled, "long")
+    doubled: Any = F.udf(_doubled, "long", useArrow=False)
     tripled: Any = cast("Any", F.pandas_udf)(_tripled, "long")
     return spark.table("rows").select(doubled("id").alias("doubled"), tripled("id").alias("tripled"))
 
