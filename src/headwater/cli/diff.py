@@ -13,7 +13,7 @@ import msgspec
 import typer
 
 from headwater.cli.options import ProjectPath
-from headwater.cli.render import print_lines, show_error, write_json
+from headwater.cli.render import counted, print_lines, show_error, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.errors import PinsGone
 
@@ -94,8 +94,7 @@ def diff_lines(found: RunDiff) -> Iterator[str]:
     for each in found.tables:
         yield from _table_lines(each, numbers, width)
     different = sum(each.status != "same" for each in found.tables)
-    of = f"{len(found.tables)} table{'' if len(found.tables) == 1 else 's'}"
-    yield f"{different} of {of} differ{'s' if different == 1 else ''}."
+    yield f"{different} of {counted(len(found.tables), 'table')} differ{'s' if different == 1 else ''}."
 
 
 def _causes(table: TableDiff) -> list[Cause]:

@@ -101,7 +101,7 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
     console = _console(no_color)
     if outcome.status == "unchanged":
         console.print(
-            f"Nothing to do: {_counted(outcome)} are as "
+            f"Nothing to do: {_all_counted(outcome)} are as "
             f"run {outcome.run_id} left them ({outcome.seconds:.1f} s).",
             soft_wrap=True,
         )
@@ -118,7 +118,7 @@ def show_outcome(outcome: RunOutcome, *, no_color: bool) -> None:
     for warning in outcome.warnings:
         console.print(f"warning {printable(warning)}", soft_wrap=True, highlight=False, markup=False)
     console.print(
-        f"{'Done' if outcome.status == 'done' else 'Failed'}: {_counted(outcome)} "
+        f"{'Done' if outcome.status == 'done' else 'Failed'}: {_all_counted(outcome)} "
         f"in {outcome.seconds:.1f} s. Run {outcome.run_id}",
         soft_wrap=True,
         highlight=False,
@@ -202,14 +202,19 @@ def print_grid(grid: Table, *, no_color: bool) -> None:
     Console(no_color=no_color or None, width=width, highlight=False).print(grid)
 
 
-def _counted(outcome: RunOutcome) -> str:
+def counted(count: int, noun: str) -> str:
+    """So many of something, as people write it: `1 row`, `2,000 rows`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _all_counted(outcome: RunOutcome) -> str:
     counts = (("view", outcome.views), ("source", outcome.sources), ("table", len(outcome.tables)))
     return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts)
 
 
 def _print_step(step: Progress) -> None:
-    counted = f"[{step.done}/{step.total}] " if step.total else ""
-    sys.stderr.write(f"{counted}{step.message}\n")
+    share = f"[{step.done}/{step.total}] " if step.total else ""
+    sys.stderr.write(f"{share}{step.message}\n")
     sys.stderr.flush()
 
 

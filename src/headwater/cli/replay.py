@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from headwater.cli.render import error_document, print_lines, show_error, write_json
+from headwater.cli.render import counted, error_document, print_lines, show_error, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.errors import HeadwaterError, PinsGone
 
@@ -92,7 +92,7 @@ def replay_lines(report: ReplayReport) -> Iterator[str]:
         yield f"'{report.first.name}' is the first view that is not as recorded: {report.first.reason}"
     width = max((len(each.name) for each in report.views), default=0)
     for each in report.views:
-        rows = "" if each.rows is None else f"  {_counted(each.rows, 'row')}"
+        rows = "" if each.rows is None else f"  {counted(each.rows, 'row')}"
         digest = each.recorded if each.status == "equal" else None
         words = f"  {digest or each.reason}" if digest or each.reason else ""
         yield f"{each.status:9} {each.name:{width}}{rows}{words}"
@@ -100,7 +100,7 @@ def replay_lines(report: ReplayReport) -> Iterator[str]:
             yield f"  recorded {each.recorded}, replayed {each.replayed}"
             yield from (f"  {line}" for line in _difference_lines(each.difference))
     equal = sum(each.status == "equal" for each in report.views)
-    yield f"{equal} of {_counted(len(report.views), 'view')} of run {report.run_id} came out as recorded."
+    yield f"{equal} of {counted(len(report.views), 'view')} of run {report.run_id} came out as recorded."
     if report.kept is not None:
         yield f"What was made is in {report.kept}"
 
@@ -140,13 +140,9 @@ def _sample_document(sample: SampleRow) -> dict[str, Any]:
 
 
 def _difference_lines(found: RowDifference) -> Iterator[str]:
-    changed = "" if found.changed is None else f", {_counted(found.changed, 'key')} with another row"
-    yield f"{_counted(found.only_before, 'row')} only stored, {found.only_after:,} only replayed{changed}"
+    changed = "" if found.changed is None else f", {counted(found.changed, 'key')} with another row"
+    yield f"{counted(found.only_before, 'row')} only stored, {found.only_after:,} only replayed{changed}"
     for each in found.samples:
         for sign, row in (("-", each.before), ("+", each.after)):
             if row is not None:
                 yield f"{sign} {msgspec.json.encode(row).decode()}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -22,7 +22,7 @@ from headwater.artifacts import (
     encode_manifest,
 )
 from headwater.cli.options import ProjectPath
-from headwater.cli.render import PLAIN_CODES, print_lines, write_json
+from headwater.cli.render import PLAIN_CODES, counted, print_lines, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.names import same_name
 from headwater.run import RunSummary, is_not_reached, refresh_words, seconds_of
@@ -86,7 +86,7 @@ def runs_lines(listed: Iterable[RunSummary], *, has_more: bool) -> Iterator[str]
         if each.error:
             yield f"{_INDENT}{each.error}"
     more = "; there are more: --limit N shows N, --limit 0 all" if has_more else ""
-    yield f"{_counted(count, 'run')}{more}" if count else "No run yet: headwater build makes one."
+    yield f"{counted(count, 'run')}{more}" if count else "No run yet: headwater build makes one."
 
 
 def run_lines(manifest: Manifest) -> Iterator[str]:
@@ -119,7 +119,7 @@ def run_lines(manifest: Manifest) -> Iterator[str]:
 
 def _source_line(source: SourceRecord) -> str:
     where = f" {source.path}" if source.path else ""
-    files = f", {_counted(len(source.files), 'file')}" if source.files else ""
+    files = f", {counted(len(source.files), 'file')}" if source.files else ""
     since = f" from {source.starting_version}" if source.starting_version is not None else ""
     pin = f"version {source.pin.version}{since}, digest {source.pin.digest[:_SHOWN_DIGITS]}"
     return f"  {source.name}  {source.kind}{where}: {pin}{files}"
@@ -139,7 +139,7 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
     else:
         yield f"  {table.name}  {table.action}: {table.reason}"
     yield from (f"{_INDENT}{each}" for each in _refresh(table.refresh))
-    rows = None if table.rows is None else _counted(table.rows, "row")
+    rows = None if table.rows is None else counted(table.rows, "row")
     version = None if table.version is None else f"version {table.version}"
     facts = [each for each in (version, rows, table.digest, _seconds(table.seconds)) if each]
     yield from [f"{_INDENT}{', '.join(facts)}"] if facts else []
@@ -147,20 +147,20 @@ def _table_lines(manifest: Manifest, table: TableRecord) -> Iterator[str]:
     name = same_name(table.name)
     for each in manifest.mutations:
         if same_name(each.table) == name and each.attempts:
-            yield f"{_INDENT}met {_counted(len(each.attempts), 'other write')} before version {each.version}"
+            yield f"{_INDENT}met {counted(len(each.attempts), 'other write')} before version {each.version}"
     for each in manifest.registrations:
         if same_name(each.name) == name and each.degraded:
             yield f"{_INDENT}warning: it was read by {each.provider_kind}, which is degraded"
     for each in manifest.violations:
         if same_name(each.table) == name:
-            rows = _counted(each.count, "row")
+            rows = counted(each.count, "row")
             yield f"{_INDENT}{rows} violate the constraint '{each.constraint}' ({each.expression}):"
             yield from (f"{_INDENT}  {row}" for row in each.sample)
 
 
 def _rounds(table: TableRecord) -> Iterator[str]:
     for each in table.rounds:
-        new = _counted(each.new_rows, "new row")
+        new = counted(each.new_rows, "new row")
         given = {"none": "", "new": ", given the new rows", "all": ", given all rows so far"}[each.given]
         yield f"round {each.number}: {new}, {each.rows:,} in all, {_seconds(each.seconds)}{given}"
 
@@ -171,7 +171,7 @@ def _refresh(refresh: RefreshRecord | None) -> Iterator[str]:
         return
     yield f"{refresh.mode}, {refresh.code}: {refresh_words(refresh)}"
     for each in refresh.windows:
-        keys = _counted(refresh.keys or 0, "key")
+        keys = counted(refresh.keys or 0, "key")
         if each.first is None:
             yield f"{keys} by the files of {each.dataset}"
         else:
@@ -197,7 +197,3 @@ def _moment(text: str) -> str:
 
 def _seconds(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds:,.1f} s"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -23,6 +23,7 @@ from headwater.cli.options import (
     Version,
 )
 from headwater.cli.render import (
+    counted,
     error_document,
     print_grid,
     printable,
@@ -269,7 +270,7 @@ def _show_commits(console: Console, commits: tuple[CommitRecord, ...], *, has_mo
         _say(console, f"version {each.version}  {_time_of(each) or 'at no known time'}  {each.operation}")
         _say(console, *(f"  {key:<12}{value}" for key, value in facts.items() if value))
     more = "; there are more: --limit N shows N, --limit 0 all" if has_more else ""
-    _say(console, f"{_counted(len(commits), 'commit')}{more}")
+    _say(console, f"{counted(len(commits), 'commit')}{more}")
 
 
 def _upkeep_words(user_metadata: str | None) -> str | None:
@@ -323,10 +324,10 @@ def _show_verification(console: Console, found: Verification) -> None:
     if found.is_whole:
         unknown = promise.files_without_statistics
         doubt = (
-            f" The log does not say how many rows {_counted(unknown, 'file')} should have." if unknown else ""
+            f" The log does not say how many rows {counted(unknown, 'file')} should have." if unknown else ""
         )
-        rows = _counted(found.rows_scanned or 0, "row")
-        _say(console, f"Whole: {where}, {rows} in {_counted(promise.files, 'file')}, all read.{doubt}")
+        rows = counted(found.rows_scanned or 0, "row")
+        _say(console, f"Whole: {where}, {rows} in {counted(promise.files, 'file')}, all read.{doubt}")
         _say(console, *([f"Content: {found.content.text}"] if found.content else []))
     else:
         _say(console, f"Not whole: {where}", *(f"  {each}" for each in found.problems))
@@ -335,11 +336,7 @@ def _show_verification(console: Console, found: Verification) -> None:
 def _part(noun: str, kept: int | None, total: int | None, *, is_part: bool) -> str:
     """`2 of 10 files`, or `10 files` where nothing was asked to be left out."""
     front = f"{'?' if kept is None else f'{kept:,}'} of " if is_part else ""
-    return front + (f"? {noun}s" if total is None else _counted(total, noun))
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return front + (f"? {noun}s" if total is None else counted(total, noun))
 
 
 def _paired(pairs: Iterable[tuple[str, str]]) -> str:

@@ -116,10 +116,11 @@ def _said(identity: object) -> object:
 
 
 def _recorded_sources(last: Manifest) -> dict[str, object]:
-    return {each.name: _recorded_identity(each) for each in last.sources}
+    return {each.name: recorded_identity(each) for each in last.sources}
 
 
-def _recorded_identity(source: SourceRecord) -> list[str | int | None]:
+def recorded_identity(source: SourceRecord) -> list[str | int | None]:
+    """What a source held in a recorded run: its declaration, and the commit that made its rows."""
     window = [] if source.starting_version is None else [source.starting_version]
     rows = source.rows or source.pin
     return [source.digest, rows.version, rows.digest, *window]

@@ -157,6 +157,12 @@ def count_far(session: RunSession, before: TablePin, after: TablePin) -> int:
         return int(_all(own, _FAR)[0][0])
 
 
+def far_words(count: int) -> str:
+    """What `count_far` has found, for a person."""
+    rows = f"{count} row{'' if count == 1 else 's'}"
+    return f"approximate columns of {rows} are further apart than 1e-9 of their values"
+
+
 @contextmanager
 def _opened(session: RunSession, *pins: TablePin) -> Generator[tuple[RunSession, list[DataFrame]]]:
     """A session of its own, where names can be given, and the rows of each pin in it."""

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from headwater.errors import HeadwaterError, PinsGone
 from headwater.run.causes import Cause, Traced
-from headwater.run.comparing import RowDifference, compare_rows, count_far
-from headwater.run.history import find_run
+from headwater.run.comparing import RowDifference, compare_rows, count_far, far_words
 from headwater.run.outcome import Listener, Progress
-from headwater.run.recorded import read_recorded, recorded_profile
+from headwater.run.recorded import open_recorded
 from headwater.run.sessions import LazySession
 from headwater.run.tracing import Tracing
 from headwater.runtime import engine_errors
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from headwater.runtime import RuntimeProfile
 
 TableStatus = Literal["same", "different", "new", "gone", "not_made"]
-_ALIKE = "approximate columns of {} are further apart than 1e-9 of their values"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,11 +116,9 @@ def diff_runs(request: DiffRequest, listen: Listener) -> RunDiff:
         RunNotFound, RunAmbiguous: there is no such run, or several.
         NotRecorded, ManifestUnreadable: the plans of one were not kept, or cannot be read.
     """
-    manifests = [find_run(request.warehouse.root, each) for each in (request.before, request.after)]
-    profile = recorded_profile(request.profile, manifests[1])
-    before, after = (
-        read_recorded(each, root=request.config.root, warehouse=request.warehouse, storage=profile.storage)
-        for each in manifests
+    (before, _), (after, profile) = (
+        open_recorded(each, root=request.config.root, warehouse=request.warehouse, profile=request.profile)
+        for each in (request.before, request.after)
     )
     with (
         engine_errors(),
@@ -220,7 +216,7 @@ class _Diff:
             removed=rows.removed,
             changed=far or rows.changed,
             difference=rows,
-            reason=_ALIKE.format(f"{far:,} row{'' if far == 1 else 's'}") if far else "",
+            reason=far_words(far) if far else "",
         )
 
 

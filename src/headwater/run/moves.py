@@ -13,7 +13,7 @@ from headwater.errors import DeltaError
 from headwater.names import same_name
 from headwater.plan import type_text
 from headwater.run.causes import Cause, cause_commit, commit_words
-from headwater.run.changes import recorded_identities
+from headwater.run.changes import recorded_identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,17 +21,19 @@ if TYPE_CHECKING:
     from headwater.artifacts import SourceRecord
     from headwater.delta import CommitRecord
     from headwater.names import TablePin
+    from headwater.run.causes import CauseCommit
     from headwater.run.recorded import RecordedRun
 
 _IN_CODE = ("memory", "made")
 _FILES = ("listing", "files")
 _SHOWN_FILES = 3
+_ANEW = "another table stands where version {} was"
 
 
 def input_causes(before: RecordedRun, after: RecordedRun, view: str, name: str) -> tuple[Cause, ...]:
     """What changed about a source that a view reads in both runs; nothing if it is the same to the view."""
     one, two = before.source_record(name), after.source_record(name)
-    if one is None or two is None or _is_same(before, after, one, two):
+    if one is None or two is None or _is_same(one, two):
         return ()
     if one.kind in _IN_CODE and one.digest != two.digest:
         words = "its rows are defined otherwise"
@@ -52,18 +54,10 @@ def outside_writes(before: TablePin, after: TablePin) -> tuple[Cause, ...]:
     if before == after:
         return ()
     name = after.name
-    if not _is_there(min(before, after, key=lambda each: each.version)):
-        words = f"another table stands where version {before.version} was"
-        return (
-            Cause(
-                kind="outside_write",
-                view=name,
-                name=name,
-                before=before.version,
-                after=after.version,
-                detail=words,
-            ),
-        )
+    if not _is_there(before, after):
+        first, last = before.version, after.version
+        words = _ANEW.format(first)
+        return (Cause(kind="outside_write", view=name, name=name, before=first, after=last, detail=words),)
     foreign = [each for each in _commits(before, after) if not _is_ours(each, name)]
     if not foreign:
         return ()
@@ -83,11 +77,10 @@ def outside_writes(before: TablePin, after: TablePin) -> tuple[Cause, ...]:
     )
 
 
-def _is_same(before: RecordedRun, after: RecordedRun, one: SourceRecord, two: SourceRecord) -> bool:
+def _is_same(one: SourceRecord, two: SourceRecord) -> bool:
     if one.content is not None and (one.digest, one.content) == (two.digest, two.content):
         return True
-    identities = [recorded_identities(each.manifest)[one.name] for each in (before, after)]
-    return identities[0] == identities[1]
+    return recorded_identity(one) == recorded_identity(two)
 
 
 def _declared(
@@ -132,16 +125,16 @@ def _files(one: SourceRecord, two: SourceRecord, view: str) -> Iterator[Cause]:
 
 def _moved(before: TablePin, after: TablePin, view: str) -> Iterator[Cause]:
     """What commits did to the rows of a table, and to its columns."""
-    columns = list(_columns(before, after, view))
-    yield from columns
-    if not _is_there(min(before, after, key=lambda each: each.version)):
-        words, found = f"another table stands where version {before.version} was", ()
-    else:
-        found = tuple(_commits(before, after))
-        if columns and found and not any(writes_rows(after.uri, each.version) for each in found):
-            return  # nothing but its columns
-        words = f"moved from version {before.version} to {after.version}"
+    is_there = _is_there(before, after)
+    found = _commits(before, after)
     commits = tuple(map(cause_commit, found))
+    columns = list(_columns(before, after, view, commits))
+    yield from columns
+    if is_there and columns and found and not any(writes_rows(after.uri, each.version) for each in found):
+        return  # nothing but its columns
+    moved = f"moved from version {before.version} to {after.version}"
+    words = moved if is_there else _ANEW.format(before.version)
+    commits = commits if is_there else ()
     yield Cause(
         kind="input",
         view=view,
@@ -153,12 +146,15 @@ def _moved(before: TablePin, after: TablePin, view: str) -> Iterator[Cause]:
     )
 
 
-def _columns(before: TablePin, after: TablePin, view: str) -> Iterator[Cause]:
-    """The columns that came, went, or have another type."""
+def _columns(
+    before: TablePin, after: TablePin, view: str, commits: tuple[CauseCommit, ...] | None = None
+) -> Iterator[Cause]:
+    """The columns that came, went, or have another type; `commits` lie between, if that is known."""
     ours, theirs = _schema(before), _schema(after)
-    if ours is None or theirs is None:
+    if ours is None or theirs is None or ours == theirs:
         return
-    commits = tuple(map(cause_commit, _commits(before, after))) if before.uri == after.uri else ()
+    if commits is None:
+        commits = tuple(map(cause_commit, _commits(before, after))) if before.uri == after.uri else ()
     for name in dict.fromkeys((*ours, *theirs)):
         was, now = ours.get(name), theirs.get(name)
         if was == now:
@@ -202,8 +198,9 @@ def _commits(one: TablePin, two: TablePin) -> list[CommitRecord]:
     return [each for each in reversed(found) if not keeps_rows(one.uri, each.version)]
 
 
-def _is_there(pin: TablePin) -> bool:
-    """Whether a version is still the one that was pinned; a commit that log cleanup took may well be."""
+def _is_there(one: TablePin, two: TablePin) -> bool:
+    """Whether the older version still is what was pinned; one that log cleanup took may well be."""
+    pin = min(one, two, key=lambda each: each.version)
     try:
         found = find_commit(pin.uri, pin.version)
     except DeltaError:

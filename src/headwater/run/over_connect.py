@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from headwater.datasets import FeatureGate, ReadOptions
 from headwater.delta import digest_rows, read_files_over_connect, read_over_connect
 from headwater.errors import HeadwaterError
-from headwater.run.history import find_run
 from headwater.run.outcome import Progress
-from headwater.run.recorded import RecordedRun, origin_of, read_recorded, recorded_profile
+from headwater.run.recorded import RecordedRun, open_recorded, origin_of
 from headwater.run.replaying import ReplayedView, ReplayReport, chosen_views
 from headwater.runtime import connect_session, engine_errors, frame_of_bytes
 
@@ -43,10 +42,8 @@ def replay_over_connect(request: ReplayRequest, address: str, clock: Clock, list
         InvalidSetting, MasterUnreachable, SessionIncompatible: there is no such server.
     """
     start = clock.monotonic()
-    manifest = find_run(request.warehouse.root, request.run)
-    profile = recorded_profile(request.profile, manifest)
-    run = read_recorded(
-        manifest, root=request.config.root, warehouse=request.warehouse, storage=profile.storage
+    run, profile = open_recorded(
+        request.run, root=request.config.root, warehouse=request.warehouse, profile=request.profile
     )
     chosen, skipped = chosen_views(run, request.view)
     done = {each.name: each for each in skipped}
@@ -64,7 +61,7 @@ def replay_over_connect(request: ReplayRequest, address: str, clock: Clock, list
                 listen(Progress(message=f"sending {name}", done=len(done), total=len(run.order)))
                 done[name] = sent.one(name)
     return ReplayReport(
-        run_id=manifest.run_id,
+        run_id=run.manifest.run_id,
         views=tuple(done[name] for name in run.order if name in done),
         seconds=clock.monotonic() - start,
     )
@@ -116,9 +113,7 @@ class _Sent:
 
     def _register(self, view: str) -> None:
         """Gives names to all that a view reads, each after what it reads itself."""
-        reached = self.run.reached_by([view])
-        ordered = [*(each for each in reached if each not in self.run.bundles), *self.run.order]
-        for name in (each for each in ordered if each in reached):
+        for name in self.run.read_by(view):
             pin, source = self.run.table_pin(name), self.run.source(name)
             if pin is not None:
                 rows = read_over_connect(self.spark, pin)

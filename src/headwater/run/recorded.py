@@ -18,6 +18,7 @@ from headwater.names import TablePin, near_hint, same_name
 from headwater.origin import Origin
 from headwater.pipeline import PlanBytes, SourceSpec
 from headwater.plan import order_of
+from headwater.run.history import find_run
 from headwater.run.pins import PinnedSource, source_uri
 from headwater.runtime import local_path_of, with_results
 
@@ -83,6 +84,12 @@ class RecordedRun:
                     waiting.append(each.name)
                 found.add(each.name)
         return tuple(sorted(found))
+
+    def read_by(self, view: str) -> tuple[str, ...]:
+        """The same for one view, each after all that it reads itself."""
+        reached = self.reached_by([view])
+        sources = (each for each in reached if each not in self.bundles)
+        return (*sources, *(each for each in self.order if each in reached))
 
     def table_pin(self, name: str) -> TablePin | None:
         """A stored table at the version that the run left; None if it left none."""
@@ -176,6 +183,21 @@ class RecordedRun:
             yield from _gone_window(source.changes)
         elif pin is not None and source.spec.kind in _FROM_LOG:
             yield from _gone_version(session, pin)
+
+
+def open_recorded(
+    text: str, *, root: Path, warehouse: Warehouse, profile: RuntimeProfile
+) -> tuple[RecordedRun, RuntimeProfile]:
+    """The run that a text names, and the profile under which its results come out as they did.
+
+    Raises:
+        RunNotFound, RunAmbiguous: there is no such run, or several.
+        NotRecorded: its plans were not kept.
+        ManifestUnreadable: it, or its plans, cannot be read.
+    """
+    manifest = find_run(warehouse.root, text)
+    own = recorded_profile(profile, manifest)
+    return read_recorded(manifest, root=root, warehouse=warehouse, storage=own.storage), own
 
 
 def read_recorded(

@@ -29,19 +29,12 @@ from headwater.errors import HeadwaterError, PinsGone, VersionNotFound, Warehous
 from headwater.names import same_name
 from headwater.plan import CHANCES, parts_of, rehydrate
 from headwater.policies import write_policy_of
-from headwater.run.comparing import RowDifference, compare_rows, count_far
+from headwater.run.comparing import RowDifference, compare_rows, count_far, far_words
 from headwater.run.compile import register_source
 from headwater.run.drift import check_drift
 from headwater.run.fixpoint import fixpoint_rows
-from headwater.run.history import find_run
 from headwater.run.outcome import Listener, Progress
-from headwater.run.recorded import (
-    RecordedRun,
-    origin_of,
-    read_recorded,
-    recorded_profile,
-    stored_view,
-)
+from headwater.run.recorded import RecordedRun, open_recorded, origin_of, stored_view
 from headwater.run.scheduled import ScheduledView
 from headwater.run.sessions import opened_session
 from headwater.run.task_records import RunNotes
@@ -127,10 +120,8 @@ def replay_run(request: ReplayRequest, clock: Clock, listen: Listener) -> Replay
         WarehouseNotWritable: there is no place to make anything.
     """
     start = clock.monotonic()
-    manifest = find_run(request.warehouse.root, request.run)
-    profile = recorded_profile(request.profile, manifest)
-    run = read_recorded(
-        manifest, root=request.config.root, warehouse=request.warehouse, storage=profile.storage
+    run, profile = open_recorded(
+        request.run, root=request.config.root, warehouse=request.warehouse, profile=request.profile
     )
     chosen, skipped = chosen_views(run, request.view)
     made: list[ReplayedView] = []
@@ -151,7 +142,7 @@ def replay_run(request: ReplayRequest, clock: Clock, listen: Listener) -> Replay
                     _remove(place)
     by_name = {each.name: each for each in (*made, *skipped)}
     return ReplayReport(
-        run_id=manifest.run_id,
+        run_id=run.manifest.run_id,
         views=tuple(by_name[name] for name in run.order if name in by_name),
         seconds=clock.monotonic() - start,
         kept=place if request.keep and made else None,
@@ -290,9 +281,7 @@ class _Replay:
 
     def _register(self, view: str) -> None:
         """Gives names to all that a view reads, each after what it reads itself."""
-        reached = [each for each in self.run.reached_by([view]) if each not in self.registered]
-        ordered = [*(each for each in reached if each not in self.run.bundles), *self.run.order]
-        for name in (each for each in ordered if each in reached):
+        for name in (each for each in self.run.read_by(view) if each not in self.registered):
             pin, source = self.run.table_pin(name), self.run.source(name)
             bundle = self.run.bundles.get(name)
             if pin is not None:
@@ -335,9 +324,7 @@ class _Replay:
 
     def _far(self, stored: TablePin, again: TablePin, altered: str) -> list[str]:
         far = count_far(self.session, stored, again)
-        rows = f"{far} row{'' if far == 1 else 's'}"
-        words = f"approximate columns of {rows} are further apart than 1e-9 of their values"
-        return [*([altered] if altered else ()), words] if far else []
+        return [*([altered] if altered else ()), far_words(far)] if far else []
 
 
 def _altered(recorded: TablePin) -> LogHead | None:
