@@ -21,15 +21,31 @@ def test_the_files_that_tell_what_changed(table: Table, *, feed: bool) -> None:
     added = window_between(first, table.head.pin("t"), feed=feed)
     assert added is not None
     assert (added.files, added.missing) == (1, None)
+    assert added.written == added.bytes
     table.change(Delete, where="id = 3")
     both = window_between(first, table.head.pin("t"), feed=feed)
     assert both is not None
     assert both.bytes > added.bytes
     # A feed: what was appended, and changes of two files; two versions: a file that went, two that came.
     assert both.files == 3
+    assert added.bytes < both.written <= both.bytes
     nothing = window_between(table.head.pin("t"), table.head.pin("t"), feed=feed)
     assert nothing is not None
     assert (nothing.files, nothing.bytes) == (0, 0)
+
+
+def test_a_file_that_merely_lost_rows_was_not_written(table: Table) -> None:
+    rows = table.session.spark.range(10).coalesce(1)
+    table.change(Append, rows, policy=write_policy(enable_features=["deletionVectors"]))
+    first = table.head.pin("t")
+    table.change(Delete, where="id = 3")
+    lost = window_between(first, table.head.pin("t"), feed=False)
+    assert lost is not None
+    assert (lost.files, lost.written) == (2, 0)
+    table.change(Overwrite, rows)
+    anew = window_between(first, table.head.pin("t"), feed=False)
+    assert anew is not None
+    assert anew.written == table_bytes(table.session, table.head.pin("t"))
 
 
 def test_what_is_not_there_any_more(table: Table) -> None:

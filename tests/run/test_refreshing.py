@@ -167,6 +167,9 @@ def test_inputs_that_do_not_tell_which_rows_changed(lake: Lake) -> None:
 
 def test_all_of_a_table_where_that_is_the_shorter_way(copied: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what the log says of sizes, and by what there is to work out."""
+    assert copied.plan()["sums"].mode_code == "proven"
+    monkeypatch.setattr(refreshing, "_TINY_BYTES", 0)
+    assert copied.plan()["sums"].mode_code == "most-changed", "an update has written all files"
     monkeypatch.setattr(refreshing, "_SMALL_BYTES", 0)
     assert copied.plan()["sums"].mode_code == "most-changed"
     monkeypatch.setattr(refreshing, "MOST", 10.0)

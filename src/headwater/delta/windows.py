@@ -7,7 +7,7 @@ here: the changes themselves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from headwater.delta.digests import changed_files
 from headwater.delta.files import place_of
@@ -15,8 +15,12 @@ from headwater.delta.head import checksum_of, find_actions, find_commit, number_
 from headwater.delta.snapshot import open_snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from headwater.names import TablePin
     from headwater.runtime import RunSession
+
+_Action: TypeAlias = "dict[str, Any]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +29,13 @@ class ChangeWindow:
 
     Attributes:
         files, bytes: The files that tell it.
+        written: How many of the bytes are of files that came; not one that merely lost rows.
         missing: The first of them that is not there any more; None if all are.
     """
 
     files: int
     bytes: int
+    written: int
     missing: str | None = None
 
 
@@ -44,14 +50,16 @@ def window_between(old: TablePin, new: TablePin, *, feed: bool) -> ChangeWindow 
     before = find_commit(old.uri, old.version)
     if before is None or before.digest != old.digest or old.version > new.version:
         return None  # cleaned up, or another table
-    tell = _fed if feed else _net
-    actions = tell(new.uri, old.version, new.version)
-    if actions is None:
+    told = (_fed if feed else changed_files)(new.uri, old.version, new.version)
+    if told is None:
         return None
-    gone = (str(each["path"]) for each in actions if not place_of(new, str(each["path"])).is_file())
+    went, came = told
+    gone = (str(each["path"]) for each in (*went, *came) if not place_of(new, str(each["path"])).is_file())
+    lesser = {each["path"] for each in went}
     return ChangeWindow(
-        files=len(actions),
-        bytes=sum(int(each.get("size") or 0) for each in actions),
+        files=len(went) + len(came),
+        bytes=_size(went) + _size(came),
+        written=_size(each for each in came if each["path"] not in lesser),
         missing=next(gone, None),
     )
 
@@ -62,23 +70,24 @@ def table_bytes(session: RunSession, pin: TablePin) -> int:
     return told if told is not None else int(open_snapshot(session, pin).sizeInBytes())
 
 
-def _net(uri: str, old: int, new: int) -> list[dict[str, Any]] | None:
-    changed = changed_files(uri, old, new)
-    return None if changed is None else [*changed[0], *changed[1]]
-
-
-def _fed(uri: str, old: int, new: int) -> list[dict[str, Any]] | None:
-    """The files that Delta's feed is read from: change files, or else what a commit adds and removes."""
-    found: list[dict[str, Any]] = []
+def _fed(uri: str, old: int, new: int) -> tuple[list[_Action], list[_Action]] | None:
+    """The files that Delta's feed is read from: change files, or else what a commit removes and adds."""
+    gone: list[_Action] = []
+    come: list[_Action] = []
     for version in range(old + 1, new + 1):
         actions = find_actions(uri, version)
         if actions is None:
             return None
         kept, came, went = (_named(actions, name) for name in ("cdc", "add", "remove"))
-        found += kept or [*came, *went]
-    return found
+        come += kept or came
+        gone += [] if kept else went
+    return gone, come
 
 
-def _named(actions: list[dict[str, object]], name: str) -> list[dict[str, Any]]:
-    files = [cast("dict[str, Any]", each[name]) for each in actions if isinstance(each.get(name), dict)]
+def _size(files: Iterable[_Action]) -> int:
+    return sum(int(each.get("size") or 0) for each in files)
+
+
+def _named(actions: list[dict[str, object]], name: str) -> list[_Action]:
+    files = [cast("_Action", each[name]) for each in actions if isinstance(each.get(name), dict)]
     return [each for each in files if name == "cdc" or each.get("dataChange", True)]

@@ -52,6 +52,8 @@ _BY_PLACE = frozenset(
 )
 # Below this everything is over in a moment, and a small change leaves a small trace.
 _SMALL_BYTES = 32 * 1024 * 1024
+# Below this even if all files of an input are others.
+_TINY_BYTES = 4 * 1024 * 1024
 # Beyond this part of an input, or of the table, what is left alone does not pay for finding it.
 MOST = 0.2
 # So much must there be to work out, by `effort_of`.
@@ -225,7 +227,8 @@ class Refreshing:
     def _check_cost(self, question: RefreshQuestion, changed: tuple[ChangedInput, ...]) -> bool:
         """Whether there is much to read at all; raises if it is too much, or too little is worked out."""
         total = 0
-        parts: list[tuple[float, str]] = []
+        read: list[tuple[float, str]] = []
+        written: list[tuple[float, str]] = []
         for each in changed:
             if each.pin is None:
                 # A build makes it first; until then its size is what it is now.
@@ -239,14 +242,18 @@ class Refreshing:
                 raise _Full("history-gone", f"{each.name}: {lost}")
             size = _bytes(self.session, each.pin)
             total += size
-            parts.append((window.bytes / max(size, 1), each.name))
+            read.append((window.bytes / max(size, 1), each.name))
+            written.append((window.written / max(size, 1), each.name))
         head = question.head
         total += _bytes(self.session, head.pin(question.view.name)) if head else 0
-        if total < _SMALL_BYTES or question.view.policy.refresh == "incremental":
+        if total < _TINY_BYTES or question.view.policy.refresh == "incremental":
             return False
-        most, name = max(parts, default=(0.0, ""))
+        is_small = total < _SMALL_BYTES
+        most, name = max(written if is_small else read, default=(0.0, ""))
         if most > MOST:
             raise _Full("most-changed", f"files with {most:.0%} of the bytes of {name} changed")
+        if is_small:
+            return False
         if effort_of(question.analysed) < _WORTH:
             raise _Full("cheaper-in-full")
         return True
