@@ -30,6 +30,7 @@ _PLAIN_FIELDS = frozenset(
     {"ctx", "id", "attr", "arg", "asname", "kind", "type_comment", "conversion", "simple", "level", "module"}
 )
 _LEAVES = ("Name", "Constant", "Global", "Nonlocal", "MatchSingleton")
+_ROW = "row"
 _PLACES_IN_FSTRINGS_ARE_RIGHT = sys.version_info >= (3, 12)
 
 
@@ -62,10 +63,12 @@ def walk_module(module: ast.Module, walk: Walk) -> None:  # noqa: C901  one loop
     pop, push, append = stack.pop, stack.append, rows.append
     while stack:
         row = pop()
+        here = len(rows)
         append(row)
-        if len(rows) > MOST_NODES:
+        if here >= MOST_NODES:
             raise TooManyNodes
         node, _, owner, _, _, local = row
+        node.__dict__[_ROW] = here
         placer, opener, fields = SHAPES[node.__class__]
         if placer is not None:
             placer(node, scan)
@@ -73,7 +76,6 @@ def walk_module(module: ast.Module, walk: Walk) -> None:  # noqa: C901  one loop
             owner, local = opener(node, owner, local, walk)
         if not fields:
             continue
-        here = len(rows) - 1
         steps = f"{local}." if local else ""
         for name in fields:
             value: Any = getattr(node, name, None)
@@ -85,6 +87,11 @@ def walk_module(module: ast.Module, walk: Walk) -> None:  # noqa: C901  one loop
                         push((child, here, owner, name, index, f"{steps}{name}.{index}"))
             elif isinstance(value, ast.AST):
                 push((value, here, owner, name, None, f"{steps}{name}"))
+
+
+def row_of(node: ast.AST) -> int:
+    """The row of a node that a walk has seen."""
+    return node.__dict__[_ROW]
 
 
 def _open_module(node: ast.AST, owner: Owner, local: str, walk: Walk) -> tuple[Owner, str]:
