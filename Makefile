@@ -25,7 +25,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m compileall -q src
+	@$(BIN)/python -m compileall -q -x template src
 	@touch $(READY)
 
 demo: java $(READY)   ## build the example and this repository's code graph on embedded Spark, and ask it
