@@ -196,7 +196,7 @@ FULL = Manifest(
             pin=PIN,
             files=(FileRecord(path="a.csv", size=9, changed_ns=17, sha256="f"),),
         ),
-        SourceRecord(name="made", kind="made", digest="s3", pin=PIN, rows=PIN, content="hw1:2:aa"),
+        SourceRecord(name="made", kind="made", digest="s3", pin=PIN, rows=PIN, content="hw2:2:aa"),
     ),
     views=(),
     tables=(
@@ -228,7 +228,7 @@ FULL = Manifest(
             commit_digest="c0ffee",
             timestamp_ms=5,
             rows=2,
-            content="hw1:2:aa",
+            content="hw2:2:aa",
             metrics={"numFiles": "1"},
             min_reader_version=1,
             min_writer_version=2,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Run = Callable[..., "Finished"]
 SMALL = ("--set", "driver_memory=2g", "--master", "local[2]")
-DIGEST = "hw1:3:5f1c0a77b2e94d30c6aa8e13f0b2d9c4"
-OTHER = "hw1:3:a173e01dde78e04f71b692342ee29bfb"
+DIGEST = "hw2:3:5f1c0a77b2e94d30c6aa8e13f0b2d9c4"
+OTHER = "hw2:3:a173e01dde78e04f71b692342ee29bfb"
 SAMPLES = (
     SampleRow(kind="changed", before={"id": 2, "town": "x"}, after={"id": 2, "town": "é"}),
     SampleRow(kind="removed", before={"id": 4, "town": None}),
@@ -82,7 +82,7 @@ def test_equal_rows_exit_with_zero(headwater_here: Run, built: Path) -> None:
     done = headwater_here("replay", "last", built, *SMALL)
     assert done.code == 0
     first, last = done.out.splitlines()
-    assert first.startswith("equal     one  2 rows  hw1:2:")
+    assert first.startswith("equal     one  2 rows  hw2:2:")
     assert last.startswith("1 of 1 view of run ")
     assert "[0/1] replaying one" in done.err
     quiet = headwater_here("replay", "last", "one", built, "--quiet", *SMALL)

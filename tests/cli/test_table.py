@@ -64,7 +64,7 @@ def plain(text: str, place: Path) -> str:
     """The text without what another day or machine would have otherwise."""
     text = text.replace(str(place), "LAKE")
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
-    text = re.sub(r"part-\d+-[0-9a-f-]{36}[.-]c000\.snappy\.parquet", "part.parquet", text)
+    text = re.sub(r"part-\d+-[0-9a-f-]{36}[.-]c000\.zstd\.parquet", "part.parquet", text)
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
     text = re.sub(r"(?<=[Bb]ytes=)\d+|(?<=Ms=)\d+|(?<=#)\d+", "N", text)
     text = re.sub(r"[\d,]+ (of [\d,]+ )?bytes", "N bytes", text)

@@ -197,7 +197,7 @@ def built(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Built:
 def documented() -> dict[str, str]:
     """The digests of the example's tables, as a page shows them; they were made on one machine."""
     page = (ROOT / "docs" / "reference" / "replay.md").read_text("utf-8")
-    return dict(re.findall(r"^equal +(\w+) .*(hw1:\S+)$", page, re.MULTILINE))
+    return dict(re.findall(r"^equal +(\w+) .*(hw2:\S+)$", page, re.MULTILINE))
 
 
 def who_worked(seen: dict[str, Any]) -> dict[str, bool]:

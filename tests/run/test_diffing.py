@@ -125,7 +125,7 @@ def test_what_nothing_on_record_accounts_for_is_said_to_be_so(seeded: Seeded, fi
     path = seeded.folder / ".headwater" / "runs" / first_run / "manifest.json"
     document = json.loads(path.read_text())
     (record,) = (each for each in document["tables"] if each["name"] == "totals")
-    record["digest"] = "hw1:1:" + "0" * 32
+    record["digest"] = "hw2:1:" + "0" * 32
     path.write_text(json.dumps(document))
     found = table(seeded.diff(first_run, after), "totals")
     assert (found.status, [each.cause.kind for each in found.causes]) == ("different", ["unknown"])

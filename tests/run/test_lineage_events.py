@@ -77,7 +77,7 @@ TOTALS = EventDataset(
     columns=(("name", "string"), ("one", "integer")),
     is_delta=True,
     counted=Counted(rows=2, bytes=800, files=1),
-    content="hw1:2:b0c1",
+    content="hw2:2:b0c1",
 )
 JOB = EventJob(
     file="views/a b.sql",

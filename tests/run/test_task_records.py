@@ -37,7 +37,7 @@ def test_a_record_has_the_pin_and_the_digest() -> None:
     found = record_of(PIN, "k", "built", "new", 2, ContentDigest(rows=2, first=1, second=2), None)
     assert (found.name, found.version, found.rows, found.task_key) == ("t", 3, 2, "k")
     assert found.pin == PinRecord(version=3, digest="d3")
-    assert (found.digest or "").startswith("hw1:2:")
+    assert (found.digest or "").startswith("hw2:2:")
 
 
 def test_only_a_commit_that_wrote_all_rows_tells_how_many_there_are() -> None:
