@@ -347,10 +347,12 @@ def _except(sites: Sites, node: ast.ExceptHandler) -> None:
 
 
 def _global(sites: Sites, node: ast.Global) -> None:
+    """The names are the module's from here on, whether it has them itself or not."""
+    module = sites.scopes[0].names
     for name in node.names:
         binding = sites.add(name, node, DECLARE)
         sites.flags[binding] |= IS_GLOBAL
-        sites.declared.append(binding)
+        sites.flags[module[sites.mangled.get(binding, name)]] |= IS_GLOBAL
 
 
 def _nonlocal(sites: Sites, node: ast.Nonlocal) -> None:

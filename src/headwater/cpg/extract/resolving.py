@@ -48,11 +48,10 @@ class Meanings:
 
 @dataclass(slots=True)
 class _Resolution:
-    """The sites, what is known so far, and names that some scope binds with a `global` statement."""
+    """The sites, and what is known so far."""
 
     sites: Sites
     meanings: Meanings
-    bound_elsewhere: frozenset[str]
     in_module: dict[str, Meaning] = field(default_factory=dict[str, "Meaning"])
 
 
@@ -60,7 +59,7 @@ def resolve_names(sites: Sites) -> Meanings:
     """What each binding stands for; adds the free names of scopes between to the sites."""
     count = len(sites.names)
     meanings = Meanings([""] * count, [None] * count, [None] * count)
-    resolution = _Resolution(sites, meanings, _bound_elsewhere(sites))
+    resolution = _Resolution(sites, meanings)
     flags, kinds, targets, reasons = sites.flags, meanings.kind, meanings.resolves_to, meanings.reason
     for scope in sites.scopes:
         bound_as = _BY_SCOPE.get(scope.kind, "local")
@@ -86,20 +85,11 @@ def _own_kind(flags: int, bound_as: str) -> str:
     return "import" if flags & IS_IMPORTED and not flags & IS_DEFINED else bound_as
 
 
-def _bound_elsewhere(sites: Sites) -> frozenset[str]:
-    return frozenset(
-        sites.mangled.get(binding, sites.names[binding])
-        for binding in sites.declared
-        if sites.flags[binding] & IS_BOUND
-    )
-
-
 def _in_itself(resolution: _Resolution, name: str, flags: int) -> Meaning:
-    """What a name stands for that the module has and does not bind; a function may bind it."""
-    kind, _, reason = _in_module(resolution, name)
-    if flags & IS_GLOBAL or name in resolution.bound_elsewhere:
+    """What a name stands for that the module has and does not bind; a function that declares it may."""
+    if flags & IS_GLOBAL:
         return "global", None, "declared"
-    return kind, None, reason
+    return _in_module(resolution, name)
 
 
 def _declared(resolution: _Resolution, scope: Scope, name: str, flags: int) -> Meaning:
@@ -184,7 +174,7 @@ def _in_module(resolution: _Resolution, name: str) -> Meaning:
 def _look_up(resolution: _Resolution, name: str) -> Meaning:
     sites = resolution.sites
     binding = sites.scopes[0].names.get(name)
-    if name in resolution.bound_elsewhere or (binding is not None and sites.flags[binding] & IS_BOUND):
+    if binding is not None and sites.flags[binding] & (IS_BOUND | IS_GLOBAL):
         return "global", binding, "module"
     if name in GIVEN:
         return "global", None, "module"

@@ -51,8 +51,8 @@ class BindingColumns:
     reads is one of the function, too. `resolves_to` is then the binding that it stands for, in the scope that
     binds it, and `reason` why: `enclosing` or `module` (where it was found), `declared` (by a global or
     nonlocal statement), `builtin`, `star-import` (no binding, but the module has a star import), `unbound`.
-    It is missing if no scope of the file has it in its own right: a name that is only ever bound by `global`
-    in functions is no name of the module, and `__class__` is no name of its class.
+    It is missing if there is none: `__class__` is no name of its class. A name that functions declare global
+    is one of the module in any case.
 
     `kind` is param, local, global, nonlocal, free, import (all that binds it are imports), class_attr,
     instance_attr or builtin. `is_exported` is false outside of the module's scope. `mangled_name` is the name

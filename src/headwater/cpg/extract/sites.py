@@ -122,7 +122,6 @@ class Sites:
     attributes: list[tuple[Receiver, int, ast.Attribute, int]] = field(
         default_factory=list["tuple[Receiver, int, ast.Attribute, int]"]
     )
-    declared: list[int] = field(default_factory=list[int])
     has_star: bool = False
     scope: Scope = field(init=False)
     stack: list[Any] = field(default_factory=list[Any])
