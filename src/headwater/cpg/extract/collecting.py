@@ -93,8 +93,6 @@ def _go_through(sites: Sites) -> None:
             add_binding(names[node.id])
             add_node(node)
             add_code(USE)
-        elif kind is ast.Constant:
-            continue
         elif kind is ast.Attribute:
             value = node.value
             if value.__class__ is ast.Name and value.id != received:
@@ -404,8 +402,18 @@ _HANDLERS: dict[type, Handler] = {
 }
 
 # Fields without names in them, and kinds that have none; all others are gone through from last to first.
-_PLAIN_FIELDS = frozenset({"ctx", "op", "ops", "kind", "type_comment", "conversion", "kwd_attrs", "type_ignores"})
-_LEAVES = (ast.Constant, ast.MatchSingleton, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)
+_PLAIN_FIELDS = frozenset(
+    {"ctx", "op", "ops", "kind", "type_comment", "conversion", "kwd_attrs", "type_ignores"}
+)
+_LEAVES = (
+    ast.Constant,
+    ast.MatchSingleton,
+    ast.operator,
+    ast.unaryop,
+    ast.cmpop,
+    ast.boolop,
+    ast.expr_context,
+)
 _FIELDS: dict[type, tuple[str, ...]] = {
     **{
         kind: ()

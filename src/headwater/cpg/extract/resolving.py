@@ -34,6 +34,7 @@ GIVEN = frozenset(
     | {"__package__", "__path__", "__spec__"}
 )
 _CELL = "__class__"
+_OWN_OF_CLASS = frozenset({"class_attr", "import"})
 _BY_SCOPE = {"module": "global", "class": "class_attr"}
 
 
@@ -104,9 +105,10 @@ def _declared(resolution: _Resolution, scope: Scope, name: str, flags: int) -> M
 
 def _meaning(resolution: _Resolution, scope: Scope, name: str) -> Meaning:
     """What a name stands for in a scope that does not bind it."""
-    seen = scope.seen_class
-    if seen is not None and (taken := _taken(resolution, seen, name)) is not None:
-        return taken
+    if scope.seen_class is not None:
+        binding = scope.seen_class.names.get(name)
+        if binding is not None and resolution.meanings.kind[binding] in _OWN_OF_CLASS:
+            return "free", binding, "enclosing"
     if name == _CELL:
         return _cell(resolution, scope)
     around = scope.outer

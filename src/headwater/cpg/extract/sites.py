@@ -1,4 +1,4 @@
-"""What a pass over a module finds: scopes, their names, and the sites where names are bound, used or declared.
+"""What a pass over a module finds: its scopes, their names, and the sites of each name.
 
 Not here: the pass itself, and which binding of another scope a name stands for.
 """
@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # What a site is: one number, of which ROLES and DEF_KINDS tell the two columns.
-(USE, ASSIGN, AUG, ANN, PARAM, IMPORT, FOR, WITH, EXCEPT, WALRUS, MATCH, CLASS, FUNCTION, COMP, TYPE) = range(15)
+(USE, ASSIGN, AUG, ANN, PARAM, IMPORT, FOR, WITH, EXCEPT, WALRUS, MATCH, CLASS, FUNCTION, COMP, TYPE) = range(
+    15
+)
 (DEL, ANNOTATE, DECLARE) = range(15, 18)
 ROLES = ("use", *["def"] * 14, "del", "annotate", "declare")
 DEF_KINDS = (
@@ -19,11 +21,15 @@ DEF_KINDS = (
 )
 
 # What the sites of a binding in its scope come to.
-IS_DEFINED, IS_IMPORTED, IS_PARAMETER, IS_TOUCHED, IS_GLOBAL, IS_NONLOCAL, IS_LENT = (1 << bit for bit in range(7))
+IS_DEFINED, IS_IMPORTED, IS_PARAMETER, IS_TOUCHED, IS_GLOBAL, IS_NONLOCAL, IS_LENT = (
+    1 << bit for bit in range(7)
+)
 IS_BOUND = IS_DEFINED | IS_IMPORTED | IS_PARAMETER | IS_TOUCHED
 _FLAGS = (0, *[IS_DEFINED] * 14, IS_TOUCHED, IS_TOUCHED, 0)
-FLAGS = tuple(IS_PARAMETER if code == PARAM else IS_IMPORTED if code == IMPORT else flags
-              for code, flags in enumerate(_FLAGS))
+FLAGS = tuple(
+    IS_PARAMETER if code == PARAM else IS_IMPORTED if code == IMPORT else flags
+    for code, flags in enumerate(_FLAGS)
+)
 
 # Scopes that see the names of a class around them.
 _LATE = frozenset({"type_params", "type_alias", "annotation"})
@@ -139,13 +145,12 @@ class Sites:
     def add_attribute(self, node: ast.Attribute, code: int) -> None:
         """Note what may be an attribute of an instance, and go on with what it is of."""
         value = node.value
-        if value.__class__ is not ast.Name:
+        if not isinstance(value, ast.Name):
             self.stack.append(value)
             return
-        name: str = value.id  # pyright: ignore[reportAttributeAccessIssue]  seen a line above
-        binding = self.add(name, value, USE)
+        binding = self.add(value.id, value, USE)
         receiver = self.scope.receiver
-        if receiver is not None and receiver.name == name:
+        if receiver is not None and receiver.name == value.id:
             self.attributes.append((receiver, binding, node, code))
 
     def add_target(self, target: ast.expr, code: int) -> None:
