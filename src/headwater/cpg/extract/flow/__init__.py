@@ -1,0 +1,42 @@
+"""Control flow of one file: points and edges, dominators, control dependence, and which defs reach which uses.
+
+find_flow        the flow of all defs of a walked module
+find_reaching    pairs of a definition's site and a use's site that it reaches
+FlowEvidence     what find_flow gives back: the columns below
+DefColumns       the defs, and where the points, edges and events of each begin
+PointColumns     moments of a def, each at a node, with its block and its dominators
+FlowEdgeColumns  which point may follow which
+ControlColumns   which point decides whether another is met
+EventColumns     the names that are used, defined and deleted at each point
+POINT_KINDS      the names of points' kinds, which are told by index
+EDGE_KINDS       the names of edges' kinds
+ACTIONS          the names of what is done to names
+"""
+
+from headwater.cpg.extract.flow.building import find_flow
+from headwater.cpg.extract.flow.points import (
+    ACTIONS,
+    EDGE_KINDS,
+    POINT_KINDS,
+    ControlColumns,
+    DefColumns,
+    EventColumns,
+    FlowEdgeColumns,
+    FlowEvidence,
+    PointColumns,
+)
+from headwater.cpg.extract.flow.reaching import find_reaching
+
+__all__ = [
+    "ACTIONS",
+    "EDGE_KINDS",
+    "POINT_KINDS",
+    "ControlColumns",
+    "DefColumns",
+    "EventColumns",
+    "FlowEdgeColumns",
+    "FlowEvidence",
+    "PointColumns",
+    "find_flow",
+    "find_reaching",
+]
