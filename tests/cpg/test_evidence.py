@@ -41,7 +41,7 @@ def test_sparse_properties_are_maps_or_missing() -> None:
 
 
 def test_a_file_that_does_not_parse_says_where() -> None:
-    row = row_of(b"def broken(:\n")
+    row = row_of(b"broken  = (:\n")
     assert row["parse_status"] == "failed"
     assert [node["node_kind"] for node in row["nodes"]] == ["FILE"]
     (said,) = row["diagnostics"]

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from headwater.cpg.extract.evidence import Diagnostic
-from headwater.cpg.extract.parsing import parse_source
+from headwater.cpg.extract.parsing import check_compiles, parse_source
 from headwater.cpg.extract.source import SourceText, read_source
 
 
@@ -51,3 +51,37 @@ def test_what_is_nested_too_deeply_has_no_place() -> None:
 
 def test_a_text_that_parses_is_a_module() -> None:
     assert isinstance(parsed(b"x = 1"), ast.Module)
+
+
+@pytest.mark.parametrize(
+    ("content", "pointed_at"),
+    [
+        pytest.param(b"x = 1\nreturn x\n", b"return x", id="return"),
+        pytest.param("é; nonlocal y\n".encode(), b"nonlocal y", id="nonlocal"),
+        pytest.param(b"\xef\xbb\xbfdef f(a, a): pass\n", b"a", id="argument twice"),
+        pytest.param("# coding: latin-1\né; break\n".encode("latin-1"), b"break", id="break"),
+        pytest.param(b"x = 1\nfrom __future__ import annotations\n", None, id="future"),
+    ],
+)
+def test_what_parses_may_not_compile(content: bytes, pointed_at: bytes | None) -> None:
+    source = read_source(content)
+    assert isinstance(source, SourceText)
+    module = parse_source(source)
+    assert isinstance(module, ast.Module)
+    found = check_compiles(source, module)
+    assert found is not None
+    assert (found.stage, found.source, found.severity, found.code) == (
+        *("compile", "python", "error"),
+        "compile-error",
+    )
+    assert found.message
+    assert found.bstart is not None
+    assert pointed_at is None or content[found.bstart : found.bend] == pointed_at
+
+
+def test_what_compiles_has_no_diagnostic_and_is_not_run() -> None:
+    source = read_source(b"raise SystemExit")
+    assert isinstance(source, SourceText)
+    module = parse_source(source)
+    assert isinstance(module, ast.Module)
+    assert check_compiles(source, module) is None

@@ -213,7 +213,7 @@ def test_every_class_of_the_tree_becomes_a_node() -> None:
     families = (ast.mod, ast.stmt, ast.expr, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.pattern)
     concrete = {each.__name__ for family in families for each in family.__subclasses__()}
     concrete |= {"ExceptHandler", "alias", "arg", "arguments", "comprehension", "keyword", "match_case"}
-    other_roots = {"Interactive", "Expression", "FunctionType", "Suite"}
+    other_roots = {"Interactive", "Expression", "FunctionType", "Suite", "Error"}
     since = {"TypeAlias", "TemplateStr", "Interpolation"}
     assert concrete - other_roots - since <= set(evidence.nodes.ast_kind)
 
@@ -224,7 +224,7 @@ def test_every_class_of_the_tree_becomes_a_node() -> None:
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        pytest.param(b"def f(:\n", "syntax-error", id="syntax error"),
+        pytest.param(b"x = = 1\n", "syntax-error", id="syntax error"),
         pytest.param(b"print 'a'\n", "python2", id="Python 2"),
         pytest.param(b"x = 1\0\n", "null-bytes", id="null bytes"),
         pytest.param("x = 1\n".encode("utf-16"), "null-bytes", id="utf-16"),
@@ -235,10 +235,10 @@ def test_every_class_of_the_tree_becomes_a_node() -> None:
         pytest.param(b"(" * 100_000 + b")" * 100_000, "too-deep", id="brackets"),
         pytest.param(b"-" * 100_000 + b"1", "too-deep", id="signs"),
         pytest.param(b"+".join([b"1"] * 100_000), "too-deep", id="terms"),
-        pytest.param(b"  x = 1\n", "indentation-error", id="indentation"),
+        pytest.param(b"  x = = 1\n", "indentation-error", id="indentation"),
     ],
 )
-def test_what_does_not_parse_is_a_file_with_a_diagnostic(content: bytes, code: str) -> None:
+def test_a_file_of_which_nothing_parses_is_itself_with_a_diagnostic(content: bytes, code: str) -> None:
     evidence = extracted(content)
     assert [each.code for each in evidence.diagnostics] == [code]
     assert evidence.file.parse_status == "failed"
@@ -249,7 +249,8 @@ def test_what_does_not_parse_is_a_file_with_a_diagnostic(content: bytes, code: s
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_no_bytes_are_an_error(content: bytes) -> None:
     evidence = extracted(content)
-    assert (evidence.file.parse_status == "ok") == (not evidence.diagnostics)
+    is_parsed = all(each.stage == "compile" for each in evidence.diagnostics)
+    assert (evidence.file.parse_status == "ok") == is_parsed
     assert evidence.nodes.bend[0] == len(content)
 
 
@@ -294,6 +295,14 @@ def test_a_line_of_five_megabytes_is_read() -> None:
 def test_a_deep_tree_is_walked() -> None:
     content = b"x" + b".y" * 800
     assert len(extracted(content).nodes.node_id) == 804
+
+
+def test_what_parses_but_does_not_compile_is_in_the_graph_with_a_diagnostic() -> None:
+    evidence = extracted("x = 'é'; return x\n")
+    (said,) = evidence.diagnostics
+    assert (said.stage, said.code, said.message) == ("compile", "compile-error", "'return' outside function")
+    assert (said.bstart, said.bend) == (10, 18)
+    assert (evidence.file.parse_status, len(evidence.nodes.node_id)) == ("ok", 7)
 
 
 def test_what_python_warns_of_is_not_told() -> None:

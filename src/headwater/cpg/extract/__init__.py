@@ -1,10 +1,10 @@
-"""From the bytes of one Python file to evidence: plain functions of the standard library, no Spark, no Arrow.
+"""From the bytes of one Python file to evidence: plain functions, no Spark, no Arrow.
 
 extract_syntax   the file, every node of its syntax tree with exact byte spans, and what went wrong
 SyntaxEvidence   what extract_syntax gives back: the three values below
 FileFacts        the file as a whole: ids, encoding, line starts, whether it parsed
 NodeColumns      one list per column, one entry per node, in pre-order
-Diagnostic       why a file could not be read or parsed, and where
+Diagnostic       what is wrong with a file, and where
 """
 
 from headwater.cpg.extract.evidence import Diagnostic, FileFacts, NodeColumns, SyntaxEvidence

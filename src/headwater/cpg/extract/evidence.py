@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r", "mixed"]
+ParseStatus: TypeAlias = Literal["ok", "recovered", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """Why a file could not be read or parsed; the span is in bytes of the file, or unknown."""
+    """What is wrong with a file; the span is in bytes of the file, or unknown.
 
-    stage: Literal["read", "parse"]
-    source: Literal["python"] = "python"
+    `source` is who says it: `python` where the words are those of Python's own error.
+    """
+
+    stage: Literal["read", "parse", "compile"]
+    source: Literal["python", "headwater"] = "python"
     code: str
     severity: Literal["error", "warning"] = "error"
     message: str
@@ -32,6 +36,7 @@ class FileFacts:
     line end of a file is a line only if it is not empty, so `a\n` has one line. An empty file has the line
     start 0 and a `line_count` of 0. A byte order mark belongs to the first line, whose column 0 is byte 3.
     `encoding` is Python's own name of the codec, and missing where the file asks for one that there is not.
+    `parse_status` is `recovered` where Python refuses the file, and some of it could be read all the same.
     """
 
     file_id: str
@@ -42,14 +47,14 @@ class FileFacts:
     is_test: bool
     line_starts: list[int]
     line_count: int
-    parse_status: Literal["ok", "failed"]
+    parse_status: ParseStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeColumns:
     """The nodes of a file in pre-order: entry `i` of every list belongs to node `i`.
 
-    The first node is the FILE; its child is the MODULE, if the file parses. Both span all bytes.
+    The first node is the FILE; its child is the MODULE, unless nothing could be parsed. Both span all bytes.
 
     `parent_id` is missing for the FILE only. `owner_def_id` is the nearest module, class, function or lambda
     around the node in the tree, so a decorator, a default and an annotation belong to the def they are

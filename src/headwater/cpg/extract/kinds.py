@@ -1,4 +1,4 @@
-"""Which `node_kind` each class of `ast` has: one table, total by the rules below it.
+"""Which `node_kind` each class of `ast` has: one table, total by the rules below it; and one class more.
 
 Not here: METHOD, which is a FUNCTION whose owner is a class; the walk knows owners.
 """
@@ -6,6 +6,13 @@ Not here: METHOD, which is a FUNCTION whose owner is a class; the walk knows own
 from __future__ import annotations
 
 import ast
+
+
+class Error(ast.stmt):
+    """A statement that did not parse: it has a place, and nothing in it."""
+
+    _fields = ()
+
 
 _STATEMENTS = (
     *("Return", "Delete", "Assign", "TypeAlias", "AugAssign", "AnnAssign", "For", "AsyncFor", "While", "If"),
@@ -50,6 +57,7 @@ NODE_KINDS: dict[str, str] = {
     "ParamSpec": "TYPE_PARAM",
     "TypeVarTuple": "TYPE_PARAM",
     "TypeIgnore": "COMMENT",
+    "Error": "ERROR",
     **dict.fromkeys(_STATEMENTS, "STATEMENT"),
     **dict.fromkeys(_EXPRESSIONS, "EXPRESSION"),
     **dict.fromkeys(_PATTERNS, "PATTERN"),

@@ -47,7 +47,8 @@ _DOTTED = rb"%b(?:%b\.%b%b)*+" % (_WORD, _TRIVIA, _TRIVIA, _WORD)
 _FIRST_WORD = re.compile(rb"(?:\*%b)*(%b)" % (_TRIVIA, _WORD))
 _ALIAS = re.compile(rb"(\*|%b)" % _DOTTED)
 _FROM = re.compile(rb"from(?:[ \t\f\r\n\\.]+|#[^\r\n]*)*+(%b)" % _DOTTED)
-_AS = re.compile(rb"(?:[ \t\f\r\n\\),]+|#[^\r\n]*)*+as%b(%b)" % (_TRIVIA, _WORD))
+# Before the name that a handler gives stands `as`; in Python 2 it was a comma.
+_AS = re.compile(rb"(?:[ \t\f\r\n\\),]+|#[^\r\n]*)*+(?:as\b%b)?+(%b)" % (_TRIVIA, _WORD))
 _REST = re.compile(rb"(?:[ \t\f\r\n\\),]+|#[^\r\n]*)*+\*\*%b(%b)" % (_TRIVIA, _WORD))
 _IDENTIFIER_BYTES = frozenset(
     rb"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

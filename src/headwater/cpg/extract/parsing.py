@@ -1,4 +1,4 @@
-"""A syntax tree from a text, or a diagnostic that says where Python gave up.
+"""A syntax tree from a text, or a diagnostic that says where Python gave up; and what its compiler refuses.
 
 Not here: recovery of what can still be read from a file that does not parse.
 """
@@ -6,7 +6,7 @@ Not here: recovery of what can still be read from a file that does not parse.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from headwater.cpg.extract.evidence import Diagnostic
 
@@ -38,6 +38,20 @@ def parse_source(source: SourceText) -> ast.Module | Diagnostic:
         return _unparsed("syntax-error", str(error), None, None)
 
 
+def check_compiles(source: SourceText, module: ast.Module) -> Diagnostic | None:
+    """What is wrong with a tree though it parses, such as `return` outside of a function; nothing is run."""
+    try:
+        compile(module, "<source>", "exec", dont_inherit=True, optimize=0)
+    except SyntaxError as error:
+        start, end = _bytes_of(error, source)
+        return _refused("compile", "compile-error", error.msg, start, end)
+    except (RecursionError, MemoryError) as error:
+        return _refused("compile", "too-deep", str(error) or "nested too deeply for Python's compiler")
+    except (ValueError, OverflowError, SystemError) as error:
+        return _refused("compile", "compile-error", str(error))
+    return None
+
+
 def _code_of(error: SyntaxError) -> str:
     default = "indentation-error" if isinstance(error, IndentationError) else "syntax-error"
     return next((code for begin, code in _CODES if error.msg.startswith(begin)), default)
@@ -61,5 +75,30 @@ def _offset_of(source: SourceText, line: int, character: int | None) -> int:
     return starts[row] + len(before.encode())
 
 
+def _bytes_of(error: SyntaxError, source: SourceText) -> tuple[int | None, int | None]:
+    """The bytes that the compiler points at; it knows no text, so its columns are those of the tree."""
+    if error.lineno is None:
+        return None, None
+    starts, size = source.starts, len(source.data)
+
+    def offset(line: int, column: int | None) -> int:
+        return min(starts[min(max(line, 1), len(starts)) - 1] + max((column or 1) - 1, 0), size)
+
+    start = offset(error.lineno, error.offset)
+    end = offset(error.end_lineno or error.lineno, error.end_offset)
+    bstart, bend = source.original([start, max(start, end)])
+    return bstart, bend
+
+
 def _unparsed(code: str, message: str, bstart: int | None, bend: int | None) -> Diagnostic:
-    return Diagnostic(stage="parse", code=code, message=message, bstart=bstart, bend=bend)
+    return _refused("parse", code, message, bstart, bend)
+
+
+def _refused(
+    stage: Literal["parse", "compile"],
+    code: str,
+    message: str,
+    bstart: int | None = None,
+    bend: int | None = None,
+) -> Diagnostic:
+    return Diagnostic(stage=stage, code=code, message=message, bstart=bstart, bend=bend)

@@ -1,4 +1,4 @@
-"""From the bytes of a file to its syntax, in one straight line: read, parse, walk, columns.
+"""From the bytes of a file to its syntax, in one straight line: read, parse or recover, walk, columns.
 
 Not here: anything that needs a second file.
 """
@@ -8,16 +8,22 @@ from __future__ import annotations
 import ast
 import warnings
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.columns import build_columns
 from headwater.cpg.extract.evidence import Diagnostic, FileFacts, NodeColumns, SyntaxEvidence
 from headwater.cpg.extract.identity import file_digest, module_owner
-from headwater.cpg.extract.parsing import parse_source
+from headwater.cpg.extract.parsing import check_compiles, parse_source
+from headwater.cpg.extract.recovery import recover_module
 from headwater.cpg.extract.scanning import Scan
 from headwater.cpg.extract.source import SourceText, encoding_of, line_starts_of, newline_of, read_source
 from headwater.cpg.extract.walk import MOST_NODES, TooManyNodes, Walk, walk_module
 from headwater.digest import stable_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from headwater.cpg.extract.evidence import ParseStatus
 
 _STUB = ".pyi"
 _TEST_FOLDERS = frozenset({"test", "tests"})
@@ -44,19 +50,21 @@ def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
         source = read_source(content)
         if isinstance(source, Diagnostic):
             return _failed(repo_id, path, content, _unread(content), source)
-        module = parse_source(source)
-        if isinstance(module, Diagnostic):
-            return _failed(repo_id, path, content, source, module)
+        module, diagnostics = _parsed(source)
+        if module is None:
+            return _failed(repo_id, path, content, source, *diagnostics)
         walk = _begin(repo_id, path, source)
         walk.scan.place(module, 0, len(source.data))
         try:
             walk_module(module, walk)
         except TooManyNodes:
             return _failed(repo_id, path, content, source, _TOO_LARGE)
+    nodes = _columns(path, content, source, walk)
+    is_recovered = any(each.stage == "parse" for each in diagnostics)
     return SyntaxEvidence(
-        file=_facts(repo_id, path, content, source, status="ok"),
-        nodes=_columns(path, content, source, walk),
-        diagnostics=(),
+        file=_facts(repo_id, path, content, source, status="recovered" if is_recovered else "ok"),
+        nodes=nodes,
+        diagnostics=(*diagnostics, *_unparsed(nodes)),
     )
 
 
@@ -82,6 +90,30 @@ def is_test_path(path: str) -> bool:
     )
 
 
+def _parsed(source: SourceText) -> tuple[ast.Module | None, tuple[Diagnostic, ...]]:
+    """The module, or what can be recovered of it, or nothing; and what Python says of it."""
+    module = parse_source(source)
+    if isinstance(module, Diagnostic):
+        return recover_module(source), (module,)
+    refused = check_compiles(source, module)
+    return module, () if refused is None else (refused,)
+
+
+def _unparsed(nodes: NodeColumns) -> Iterator[Diagnostic]:
+    """One for each text that did not parse."""
+    for row, kind in enumerate(nodes.node_kind):
+        if kind == "ERROR":
+            yield Diagnostic(
+                stage="parse",
+                source="headwater",
+                code="not-parsed",
+                severity="warning",
+                message="this did not parse, and what is around it is in the graph",
+                bstart=nodes.bstart[row],
+                bend=nodes.bend[row],
+            )
+
+
 def _begin(repo_id: str, path: str, source: SourceText) -> Walk:
     """A walk that has seen the file and nothing in it."""
     digest = file_digest(repo_id, path)
@@ -98,13 +130,13 @@ def _columns(path: str, content: bytes, source: SourceText, walk: Walk) -> NodeC
 
 
 def _failed(
-    repo_id: str, path: str, content: bytes, source: SourceText, diagnostic: Diagnostic
+    repo_id: str, path: str, content: bytes, source: SourceText, *diagnostics: Diagnostic
 ) -> SyntaxEvidence:
     """The file and nothing in it."""
     return SyntaxEvidence(
         file=_facts(repo_id, path, content, source, status="failed"),
         nodes=_columns(path, content, source, _begin(repo_id, path, source)),
-        diagnostics=(diagnostic,),
+        diagnostics=diagnostics,
     )
 
 
@@ -114,9 +146,7 @@ def _unread(content: bytes) -> SourceText:
     return SourceText(text="", data=content, starts=starts, encoding="", shift=0, origins=None)
 
 
-def _facts(
-    repo_id: str, path: str, content: bytes, source: SourceText, *, status: Literal["ok", "failed"]
-) -> FileFacts:
+def _facts(repo_id: str, path: str, content: bytes, source: SourceText, *, status: ParseStatus) -> FileFacts:
     starts = source.starts if source.origins is None else source.original(source.starts)
     if source.shift:
         starts = line_starts_of(content)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from headwater.cpg.extract.fstrings import place_joined
 from headwater.cpg.extract.identity import Owner, inner_owner, lambda_owner, module_owner
+from headwater.cpg.extract.kinds import Error
 from headwater.cpg.extract.placement import PLACERS
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def _shape_of(kind: type[ast.AST]) -> Shape:
     return placer, _OPENERS.get(kind), tuple(name for name in reversed(names) if name not in _PLAIN_FIELDS)
 
 
-AST_CLASSES: tuple[type[ast.AST], ...] = tuple(
-    each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST)
+AST_CLASSES: tuple[type[ast.AST], ...] = (
+    *(each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST)),
+    Error,
 )
 SHAPES: dict[type[ast.AST], Shape] = {kind: _shape_of(kind) for kind in AST_CLASSES}
