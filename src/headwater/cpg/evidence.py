@@ -1,75 +1,139 @@
 """One file's evidence as one nested row: what the extractors found, in the shape that Delta keeps.
 
-Not here: finding it; the extractors do that, without Arrow and without Spark.
+Every list speaks of nodes by their number in `nodes`; `node_ids` has their ids in the same order, by itself,
+so that it can be looked into at no cost. Not here: finding it; the extractors do that, without
+Arrow and without Spark.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyarrow as pa
 
-from headwater.cpg.extract import NodeColumns, extract_syntax
+from headwater.cpg.extract import EDGE_KINDS, POINT_KINDS, extract_file
 from headwater.digest import digest_of, digest_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from headwater.cpg.extract import Diagnostic
+    from headwater.cpg.extract import Diagnostic, Facts, FileEvidence
 
-_NODE_TYPES: Mapping[str, tuple[str, pa.DataType]] = {
-    **dict.fromkeys(
-        ("node_id", "parent_id", "owner_def_id", "node_kind", "ast_kind", "name", "qualname", "field"),
-        ("STRING", pa.string()),
-    ),
-    "idx": ("INT", pa.int32()),
-    **dict.fromkeys(("bstart", "bend"), ("BIGINT", pa.int64())),
-    **dict.fromkeys(("line", "col", "end_line", "end_col"), ("INT", pa.int32())),
-    **dict.fromkeys(("name_bstart", "name_bend"), ("BIGINT", pa.int64())),
-    "props": ("MAP<STRING, STRING>", pa.map_(pa.string(), pa.string())),
+Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
+
+_PAIRS = "ARRAY<STRUCT<key: STRING, value: STRING>>"
+_ARROW: Mapping[str, pa.DataType] = {
+    "STRING": pa.string(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "BOOLEAN": pa.bool_(),
+    _PAIRS: pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())])),
 }
-NODE_COLUMNS = tuple(field.name for field in fields(NodeColumns))
-_NODE = ", ".join(f"{name}: {_NODE_TYPES[name][0]}" for name in NODE_COLUMNS)
-_DIAGNOSTIC = (
-    "stage: STRING, source: STRING, code: STRING, severity: STRING, message: STRING, "
-    "bstart: BIGINT, bend: BIGINT"
-)
-EVIDENCE_COLUMNS = (
+# The columns of each list, with their types.
+LISTS: Mapping[str, Mapping[str, str]] = {
+    "nodes": {
+        **dict.fromkeys(("parent", "owner"), "INT"),
+        **dict.fromkeys(("node_kind", "ast_kind", "name", "qualname", "field"), "STRING"),
+        "idx": "INT",
+        **dict.fromkeys(("bstart", "bend"), "BIGINT"),
+        **dict.fromkeys(("line", "col", "end_line", "end_col"), "INT"),
+        **dict.fromkeys(("name_bstart", "name_bend"), "BIGINT"),
+        "props": _PAIRS,
+    },
+    "edges": {"edge_kind": "STRING", "src": "INT", "dst": "INT", "label": "STRING", "ordinal": "INT"},
+    "edge_counts": {"edge_kind": "STRING", "edges": "INT"},
+    "scopes": {"scope_id": "STRING", "node": "INT", "parent": "INT", "kind": "STRING", "qualpath": "STRING"},
+    "bindings": {
+        "binding_id": "STRING",
+        "scope": "INT",
+        **dict.fromkeys(("name", "kind"), "STRING"),
+        "resolves_to": "INT",
+        "reason": "STRING",
+        "is_exported": "BOOLEAN",
+        "mangled_name": "STRING",
+    },
+    "sites": {"binding": "INT", "node": "INT", "role": "STRING", "def_kind": "STRING"},
+    "imports": {
+        "node": "INT",
+        **dict.fromkeys(("kind", "module", "name", "asname"), "STRING"),
+        "level": "INT",
+        **dict.fromkeys(("is_type_checking", "is_conditional", "is_lazy"), "BOOLEAN"),
+    },
+    "classes": {
+        **dict.fromkeys(("node", "base_idx", "base"), "INT"),
+        **dict.fromkeys(("base_text", "metaclass"), "STRING"),
+        **dict.fromkeys(("is_dataclass", "is_protocol", "is_enum", "is_abstract"), "BOOLEAN"),
+    },
+    "calls": {
+        **dict.fromkeys(("node", "callee", "receiver"), "INT"),
+        **dict.fromkeys(("callee_text", "dispatch"), "STRING"),
+        "arg_count": "INT",
+        **dict.fromkeys(("has_star", "has_kwstar"), "BOOLEAN"),
+    },
+    "call_args": {
+        **dict.fromkeys(("call", "idx", "node"), "INT"),
+        **dict.fromkeys(("keyword", "star"), "STRING"),
+    },
+    "points": {
+        **dict.fromkeys(("def_node", "node"), "INT"),
+        "kind": "STRING",
+        **dict.fromkeys(("block", "ord"), "INT"),
+        "is_dead": "BOOLEAN",
+        **dict.fromkeys(("idom", "ipdom"), "INT"),
+    },
+    "flow": {"src": "INT", "dst": "INT", "kind": "STRING"},
+    "control": {"point": "INT", "on_point": "INT", "branch": "STRING"},
+    "reaching": {"def_node": "INT", "use_node": "INT"},
+    "diagnostics": {
+        **dict.fromkeys(("stage", "source", "code", "severity", "message"), "STRING"),
+        **dict.fromkeys(("bstart", "bend"), "BIGINT"),
+    },
+}
+_FILE = (
     "file_id STRING, module_fqn STRING, encoding STRING, newline STRING, language STRING, is_test BOOLEAN, "
-    "line_starts ARRAY<BIGINT>, line_count INT, parse_status STRING, "
-    f"nodes ARRAY<STRUCT<{_NODE}>>, diagnostics ARRAY<STRUCT<{_DIAGNOSTIC}>>"
+    "line_starts ARRAY<BIGINT>, line_count INT, parse_status STRING, node_ids ARRAY<STRING>"
+)
+EVIDENCE_COLUMNS = ", ".join(
+    [
+        _FILE,
+        *(
+            f"{name} ARRAY<STRUCT<{', '.join(f'{column}: {kind}' for column, kind in columns.items())}>>"
+            for name, columns in LISTS.items()
+        ),
+    ]
 )
 
 
 def evidence_of(repo_id: str, path: str, content: bytes) -> Mapping[str, object]:
     """The values of one row, by the columns of EVIDENCE_COLUMNS."""
-    found = extract_syntax(repo_id, path, content)
-    facts = {each.name: getattr(found.file, each.name) for each in fields(found.file)}
-    facts["line_starts"] = pa.array(found.file.line_starts, pa.int64())
-    return facts | {
-        "nodes": _node_rows(found.nodes),
-        "diagnostics": [_diagnostic_row(each) for each in found.diagnostics],
-    }
+    found = extract_file(repo_id, path, content)
+    file = found.syntax.file
+    row: dict[str, object] = {each.name: getattr(file, each.name) for each in fields(file)}
+    row["line_starts"] = pa.array(file.line_starts, pa.int64())
+    ids = found.syntax.nodes.node_id + found.facts.added.node_id
+    row["node_ids"] = pa.array(ids, pa.string())
+    columns = {"nodes": _nodes(found), **_of_facts(found.facts), "diagnostics": _diagnostics(found)}
+    return row | {name: _rows(columns[name], LISTS[name]) for name in LISTS}
 
 
 def extractor_version() -> str:
     """What changes when any file of the extractors does: they belong to an installed package."""
     here = Path(__file__).parent
-    files = sorted([Path(__file__), here.parent / "digest.py", *(here / "extract").glob("*.py")])
-    return digest_of([[file.name, digest_of_file(file)] for file in files])
+    files = sorted([Path(__file__), here.parent / "digest.py", *(here / "extract").rglob("*.py")])
+    return digest_of([[str(file.relative_to(here.parent)), digest_of_file(file)] for file in files])
 
 
-def _node_rows(nodes: NodeColumns) -> pa.Array[Any]:
-    columns = [
-        _maps(nodes.props) if name == "props" else pa.array(getattr(nodes, name), _NODE_TYPES[name][1])
-        for name in NODE_COLUMNS
-    ]
-    return cast("Any", pa.StructArray).from_arrays(columns, NODE_COLUMNS)
+def _rows(columns: Columns, kinds: Mapping[str, str]) -> pa.Array[Any]:
+    arrays = [pa.array(columns[name], _ARROW[kind]) for name, kind in kinds.items() if kind != _PAIRS]
+    if "props" in kinds:
+        arrays.append(_pairs(columns["props"]))
+    return cast("Any", pa.StructArray).from_arrays(arrays, list(kinds))
 
 
-def _maps(props: list[dict[str, str] | None]) -> pa.Array[Any]:
+def _pairs(props: Sequence[dict[str, str] | None]) -> pa.Array[Any]:
     """Most nodes have no properties, so offsets are cheaper than handing over every mapping."""
     offsets: list[int | None] = []
     keys: list[str] = []
@@ -79,8 +143,64 @@ def _maps(props: list[dict[str, str] | None]) -> pa.Array[Any]:
         if each:
             keys += each.keys()
             values += each.values()
-    return cast("Any", pa.MapArray).from_arrays(pa.array([*offsets, len(keys)], pa.int32()), keys, values)
+    pairs = cast("Any", pa.StructArray).from_arrays(
+        [pa.array(keys, pa.string()), pa.array(values, pa.string())], ["key", "value"]
+    )
+    return cast("Any", pa.ListArray).from_arrays(pa.array([*offsets, len(keys)], pa.int32()), pairs)
 
 
-def _diagnostic_row(diagnostic: Diagnostic) -> dict[str, object]:
-    return {each.name: getattr(diagnostic, each.name) for each in fields(diagnostic)}
+def _nodes(found: FileEvidence) -> Columns:
+    """The nodes of the tree, then those that are in none; these have the place of the node they are about."""
+    tree, added = found.syntax.nodes, found.facts.added
+    missing = [None] * len(added.node_id)
+    own = {each.name: getattr(added, each.name) for each in fields(added)}
+    columns: dict[str, Sequence[Any]] = {}
+    for name in LISTS["nodes"]:
+        column = getattr(tree, name)
+        if name in own:
+            more = own[name]
+        elif name in {"bstart", "bend", "line", "col", "end_line", "end_col"}:
+            more = [None if of is None else column[of] for of in added.of]
+        else:
+            more = missing
+        columns[name] = column + more
+    return columns
+
+
+def _of_facts(facts: Facts) -> dict[str, Columns]:
+    found, scopes, flow = facts.relations, facts.scopes, facts.flow
+    edges, calls, points = found.relations, found.calls, flow.points
+    counts = sorted(Counter(edges.kind).items())
+    return {
+        "edges": {"edge_kind": edges.kind, **_all(edges)},
+        "edge_counts": {"edge_kind": [kind for kind, _ in counts], "edges": [count for _, count in counts]},
+        "scopes": {"scope_id": facts.scope_ids, **_all(scopes.scopes)},
+        "bindings": {"binding_id": facts.binding_ids, **_all(scopes.bindings)},
+        "sites": _all(scopes.sites),
+        "imports": _all(found.imports),
+        "classes": _all(found.classes),
+        "calls": _all(calls),
+        "call_args": {**_all(found.arguments), "call": [calls.node[each] for each in found.arguments.call]},
+        "points": {
+            **_all(points),
+            "def_node": points.def_row,
+            "node": facts.places,
+            "kind": [POINT_KINDS[kind] for kind in points.kind],
+        },
+        "flow": {**_all(flow.edges), "kind": [EDGE_KINDS[kind] for kind in flow.edges.kind]},
+        "control": {
+            "point": flow.control.point,
+            "on_point": flow.control.on,
+            "branch": [EDGE_KINDS[kind] for kind in flow.control.branch],
+        },
+        "reaching": {"def_node": facts.defined, "use_node": facts.used},
+    }
+
+
+def _all(columns: Any) -> dict[str, Sequence[Any]]:
+    return {each.name: getattr(columns, each.name) for each in fields(columns)}
+
+
+def _diagnostics(found: FileEvidence) -> Columns:
+    said: Sequence[Diagnostic] = found.syntax.diagnostics
+    return {name: [getattr(each, name) for each in said] for name in LISTS["diagnostics"]}

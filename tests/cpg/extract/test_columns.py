@@ -51,7 +51,5 @@ def test_a_column_counts_bytes_of_utf_8_and_an_offset_those_of_the_file() -> Non
 
 def test_parents_are_nodes_that_came_before() -> None:
     nodes = extracted()
-    seen: set[str | None] = {None}
-    for each, parent in zip(nodes.node_id, nodes.parent_id, strict=True):
-        assert parent in seen
-        seen.add(each)
+    assert nodes.parent[0] is None
+    assert all(parent is not None and parent < row for row, parent in enumerate(nodes.parent) if row)

@@ -25,11 +25,11 @@ def ids(source: str) -> list[str]:
 def ids_inside(source: str, qualname: str) -> set[str]:
     """The ids of a def and of all below it."""
     nodes = extract_syntax("repo", "a.py", source.encode()).nodes
-    found = {nodes.node_id[nodes.qualname.index(qualname)]}
-    for each, parent in zip(nodes.node_id, nodes.parent_id, strict=True):
+    found = {nodes.qualname.index(qualname)}
+    for row, parent in enumerate(nodes.parent):
         if parent in found:
-            found.add(each)
-    return found
+            found.add(row)
+    return {nodes.node_id[row] for row in found}
 
 
 @given(st.text(), st.text(), st.text(), st.text())

@@ -365,17 +365,16 @@ def top_level(
 
 def assert_well_formed(evidence: SyntaxEvidence, size: int) -> None:
     nodes = evidence.nodes
-    rows = {each: row for row, each in enumerate(nodes.node_id)}
-    assert len(rows) == len(nodes.node_id), "an id twice"
+    assert len(set(nodes.node_id)) == len(nodes.node_id), "an id twice"
     for row in range(1, len(nodes.node_id)):
-        start, end, parent = nodes.bstart[row], nodes.bend[row], rows[nodes.parent_id[row] or ""]
+        start, end, parent = nodes.bstart[row], nodes.bend[row], nodes.parent[row] or 0
         assert 0 <= start <= end <= size
         is_inside = nodes.bstart[parent] <= start and end <= nodes.bend[parent]
         assert is_inside or nodes.field[row] == "decorator_list", (nodes.ast_kind[row], start, end)
-    previous: dict[tuple[str | None, str | None], int] = {}
+    previous: dict[tuple[int | None, str | None], int] = {}
     for row in range(2, len(nodes.node_id)):
         if nodes.field[row] in {"body", "orelse", "finalbody", "handlers"} and nodes.idx[row] is not None:
-            key = (nodes.parent_id[row], nodes.field[row])
+            key = (nodes.parent[row], nodes.field[row])
             assert previous.get(key, 0) <= nodes.bstart[row], "not in the order of the text"
             previous[key] = nodes.bend[row]
 

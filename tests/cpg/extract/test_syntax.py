@@ -123,12 +123,11 @@ def problems(evidence: SyntaxEvidence, content: bytes) -> list[str]:
     if nodes.ast_kind[1:] != [type(node).__name__ for node, _, _ in expected]:
         return ["other nodes"]
     found = [] if len(set(nodes.node_id)) == len(nodes.node_id) else ["an id twice"]
-    rows = {each: row for row, each in enumerate(nodes.node_id)}
     for row, (node, parent, inside) in enumerate(expected, 1):
         text = content[nodes.bstart[row] : nodes.bend[row]].decode(encoding)
         if wrong_text(text, node, parent, lines, inside=inside):
             found.append(f"{nodes.line[row]}: {type(node).__name__} {text!r}")
-        above = rows[nodes.parent_id[row] or ""]
+        above = nodes.parent[row] or 0
         is_outside = nodes.bstart[row] < nodes.bstart[above] or nodes.bend[row] > nodes.bend[above]
         if is_outside and nodes.field[row] != "decorator_list":
             found.append(f"{nodes.line[row]}: {type(node).__name__} {text!r} outside of its parent")

@@ -37,8 +37,8 @@ def test_what_is_left_out_of_a_list_keeps_its_index() -> None:
 def test_the_owner_is_the_def_around_a_node() -> None:
     nodes = extracted("@a\ndef f(b=c):\n lambda d: e\nclass C(g): h")
     owners = {
-        name: nodes.ast_kind[nodes.node_id.index(owner)]
-        for name, owner in zip(nodes.name, nodes.owner_def_id, strict=True)
+        name: nodes.ast_kind[owner]
+        for name, owner in zip(nodes.name, nodes.owner, strict=True)
         if name is not None and owner is not None
     }
     assert owners == {
@@ -52,7 +52,7 @@ def test_the_owner_is_the_def_around_a_node() -> None:
         "g": "ClassDef",
         "h": "ClassDef",
     }
-    assert nodes.owner_def_id[:2] == [None, None]
+    assert nodes.owner[:2] == [None, None]
 
 
 def test_every_class_has_a_shape() -> None:

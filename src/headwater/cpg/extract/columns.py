@@ -43,8 +43,8 @@ def build_columns(walk: Walk, source: SourceText, *, size: int, names: tuple[str
     outside = len(nodes[:_OUTSIDE])
     return NodeColumns(
         node_id=ids,
-        parent_id=[None, *[ids[parent] for parent in parents[1:]]],
-        owner_def_id=[*[None] * outside, *[ids[owner.row] for owner in owners[outside:]]],
+        parent=[None, *parents[1:]],
+        owner=[*[None] * outside, *[owner.row for owner in owners[outside:]]],
         node_kind=kinds,
         ast_kind=[None, *[_CLASS_NAMES[node.__class__] for node in nodes[1:]]],
         name=own_names,

@@ -56,9 +56,9 @@ class NodeColumns:
 
     The first node is the FILE; its child is the MODULE, unless nothing could be parsed. Both span all bytes.
 
-    `parent_id` is missing for the FILE only. `owner_def_id` is the nearest module, class, function or lambda
-    around the node in the tree, so a decorator, a default and an annotation belong to the def they are
-    written at; it is missing for the FILE and the MODULE. `qualname` is missing for all but classes and
+    `parent` is the number of the node above, missing for the FILE and for what is in no tree. `owner` is that
+    of the nearest module, class, function or lambda around the node, so a decorator, a default and an
+    annotation belong to the def they are written at; it is missing for the FILE and the MODULE. `qualname` is missing for all but classes and
     functions. `idx` is missing where the parent's field is no list. Lines count from 1; columns from 0, in
     UTF-8 bytes of the decoded line, as `ast` counts them; `bstart` and `bend` are in the original bytes.
 
@@ -66,8 +66,8 @@ class NodeColumns:
     """
 
     node_id: list[str]
-    parent_id: list[str | None]
-    owner_def_id: list[str | None]
+    parent: list[int | None]
+    owner: list[int | None]
     node_kind: list[str]
     ast_kind: list[str | None]
     name: list[str | None]

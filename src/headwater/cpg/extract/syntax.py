@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,20 @@ def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
         path: the file's path in the repository, with slashes
         content: the file's bytes
     """
+    return walk_file(repo_id, path, content).syntax
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkedFile:
+    """The syntax of a file, and what it was found in; `module` is missing where nothing could be parsed."""
+
+    syntax: SyntaxEvidence
+    module: ast.Module | None
+    walk: Walk
+
+
+def walk_file(repo_id: str, path: str, content: bytes) -> WalkedFile:
+    """The same, for those who have more to find in the tree."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python warns of is no matter of this program's user
         source = read_source(content)
@@ -61,11 +76,12 @@ def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
             return _failed(repo_id, path, content, source, _TOO_LARGE)
     nodes = _columns(path, content, source, walk)
     is_recovered = any(each.stage == "parse" for each in diagnostics)
-    return SyntaxEvidence(
+    syntax = SyntaxEvidence(
         file=_facts(repo_id, path, content, source, status="recovered" if is_recovered else "ok"),
         nodes=nodes,
         diagnostics=(*diagnostics, *_unparsed(nodes)),
     )
+    return WalkedFile(syntax=syntax, module=module, walk=walk)
 
 
 def module_fqn_of(path: str) -> str | None:
@@ -131,13 +147,15 @@ def _columns(path: str, content: bytes, source: SourceText, walk: Walk) -> NodeC
 
 def _failed(
     repo_id: str, path: str, content: bytes, source: SourceText, *diagnostics: Diagnostic
-) -> SyntaxEvidence:
+) -> WalkedFile:
     """The file and nothing in it."""
-    return SyntaxEvidence(
+    walk = _begin(repo_id, path, source)
+    syntax = SyntaxEvidence(
         file=_facts(repo_id, path, content, source, status="failed"),
-        nodes=_columns(path, content, source, _begin(repo_id, path, source)),
+        nodes=_columns(path, content, source, walk),
         diagnostics=diagnostics,
     )
+    return WalkedFile(syntax=syntax, module=None, walk=walk)
 
 
 def _unread(content: bytes) -> SourceText:

@@ -44,9 +44,7 @@ def find_flow(module: ast.Module) -> FlowEvidence:
     """The flow of all defs of a module whose nodes a walk has told their rows."""
     flow = FlowEvidence(
         defs=DefColumns(row=[], points=[0], edges=[0], events=[0]),
-        points=PointColumns(
-            def_row=[], node=[], kind=[], block=[], ord=[], is_dead=[], idom=[], ipdom=[]
-        ),
+        points=PointColumns(def_row=[], node=[], kind=[], block=[], ord=[], is_dead=[], idom=[], ipdom=[]),
         edges=FlowEdgeColumns(src=[], dst=[], kind=[]),
         control=ControlColumns(point=[], on=[], branch=[]),
         events=EventColumns(point=[], site=[], action=[]),

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-
 def find_dominators(successors: Sequence[Sequence[tuple[int, int]]]) -> list[int]:
     """The immediate dominator of each block: -1 where no way from the first leads, and 0 for the first."""
     count = len(successors)

@@ -127,9 +127,7 @@ def _reach_between(flow: FlowEvidence, index: int, search: _Search) -> None:
                         bit_of[site] = 1 << len(sites)
                         sites.append(site)
                     mask_of[variable] |= bit_of[site]
-    effects = {
-        number: _effects_of(block, wanted, bit_of, mask_of) for number, block in search.blocks.items()
-    }
+    effects = {number: _effects_of(block, wanted, bit_of, mask_of) for number, block in search.blocks.items()}
     into = _flow_in(_edges_of(flow, index), effects)
     for number, variable, use in search.exposed:
         reaching = into[number] & mask_of[variable]

@@ -1,0 +1,41 @@
+"""All that one file says: its syntax, and what follows from it inside the file.
+
+Not here: anything that needs a second file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.cpg.extract.assembly import Facts, find_facts, no_facts
+from headwater.cpg.extract.syntax import walk_file
+
+if TYPE_CHECKING:
+    from headwater.cpg.extract.evidence import SyntaxEvidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEvidence:
+    """The syntax of a file, and the facts that go by the numbers of its nodes."""
+
+    syntax: SyntaxEvidence
+    facts: Facts
+
+
+def extract_file(repo_id: str, path: str, content: bytes) -> FileEvidence:
+    """All that one file says; never an error.
+
+    Args:
+        repo_id: the repository, as a part of ids
+        path: the file's path in the repository, with slashes
+        content: the file's bytes
+    """
+    walked = walk_file(repo_id, path, content)
+    syntax = walked.syntax
+    codes = [each.code for each in syntax.diagnostics]
+    if walked.module is None:
+        return FileEvidence(syntax=syntax, facts=no_facts(walked.walk, codes))
+    return FileEvidence(
+        syntax=syntax, facts=find_facts(walked.module, walked.walk, syntax.nodes.node_id, codes)
+    )

@@ -1,0 +1,101 @@
+"""What could be read of each file, and rows of the graph that are not as they should be: there are none.
+
+Not here: keeping such rows out; evidence that has one is refused when it is committed.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from headwater.cpg.graph.entries import of_repository
+from headwater.cpg.kinds import EDGE_KINDS, NODE_KINDS
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_UNKNOWN = ("unbound", "star-import")
+
+
+def file_coverage_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+    """How much each file that was read gave; a name is resolved if a scope of its file, or Python, has it."""
+    uses = F.filter("sites", lambda each: each["role"] == "use")
+    known = F.filter(
+        uses,
+        lambda each: ~F.coalesce(F.get("bindings", each["binding"])["reason"], F.lit("")).isin(*_UNKNOWN),
+    )
+    defs = F.filter("nodes", lambda each: each["node_kind"].isin("CLASS", "FUNCTION", "METHOD", "LAMBDA"))
+    counts = {
+        "nodes": F.col("nodes"),
+        "defs": defs,
+        "refs": uses,
+        "refs_resolved": known,
+        "calls": F.col("calls"),
+        "diagnostics": F.col("diagnostics"),
+    }
+    return evidence.where("file_id IS NOT NULL").select(
+        of_repository(repo_id),
+        "file_id",
+        "path",
+        "parse_status",
+        *[F.size(each).alias(name) for name, each in counts.items()],
+    )
+
+
+def nodes_quality_of(nodes: DataFrame, files: DataFrame) -> DataFrame:
+    """Nodes that are wrong: an id twice, a kind that is none, a span outside of its file or its parent."""
+    above = nodes.select(
+        F.col("node_id").alias("above_id"),
+        F.col("bstart").alias("above_start"),
+        F.col("bend").alias("above_end"),
+    )
+    sizes = files.select("file_id", "size_bytes")
+    outside = (F.col("bstart") < F.col("above_start")) | (F.col("bend") > F.col("above_end"))
+    inside = nodes.join(above, F.col("parent_id") == F.col("above_id"))
+    return _issues(
+        _twice(nodes, "node_id"),
+        _issue(nodes.where(~F.col("node_kind").isin(*NODE_KINDS)), "node_id", "unknown_kind", "node_kind"),
+        _issue(
+            nodes.join(sizes, "file_id").where("bend > size_bytes"), "node_id", "span_outside_file", "path"
+        ),
+        _issue(nodes.where("bstart > bend OR bstart < 0"), "node_id", "span_reversed", "path"),
+        _issue(
+            # A decorator stands before the def that it belongs to.
+            inside.where(outside & (F.coalesce("field", F.lit("")) != "decorator_list")),
+            "node_id",
+            "span_outside_parent",
+            "path",
+        ),
+    )
+
+
+def edges_quality_of(edges: DataFrame, nodes: DataFrame) -> DataFrame:
+    """Edges that are wrong: an id twice, a kind that is none, an end that is no node."""
+    known = nodes.select(F.col("node_id").alias("known_id"))
+    dangling = [
+        _issue(edges.join(known, F.col(end) == F.col("known_id"), "left_anti"), "edge_id", "dangling", end)
+        for end in ("src_node_id", "dst_node_id")
+    ]
+    return _issues(
+        _twice(edges, "edge_id"),
+        _issue(edges.where(~F.col("edge_kind").isin(*EDGE_KINDS)), "edge_id", "unknown_kind", "edge_kind"),
+        *dangling,
+    )
+
+
+def _twice(rows: DataFrame, entity: str) -> DataFrame:
+    counted = rows.groupBy("repo_id", entity).agg(F.count("*").alias("times")).where("times > 1")
+    return _issue(counted, entity, "duplicate_id", F.col("times").cast("string"))
+
+
+def _issue(rows: DataFrame, entity: str, issue: str, detail: str | Column) -> DataFrame:
+    said = F.col(detail) if isinstance(detail, str) else detail
+    return rows.select(
+        "repo_id", F.col(entity).alias("entity_id"), F.lit(issue).alias("issue"), said.alias("detail")
+    )
+
+
+def _issues(*found: DataFrame) -> DataFrame:
+    return reduce(lambda one, other: one.unionByName(other), found)
