@@ -200,6 +200,12 @@ def compare(path: Path) -> list[str] | None:
             return None
     nodes = number(module)
     evidence = find_scopes(module)
+    scopes = evidence.scopes
+    assert (
+        len(set(scopes.qualpath))
+        == len(scopes.qualpath)
+        == len({*zip(scopes.node, scopes.kind, strict=True)})
+    )
     return [*differences(told(evidence, nodes), table), *names_without_site(evidence, nodes)]
 
 
