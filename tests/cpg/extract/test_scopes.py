@@ -223,7 +223,7 @@ def told_of(source: str) -> list[str]:
 
 
 def test_a_walrus_in_a_comprehension_of_a_module_binds_though_the_symbol_table_has_it_as_declared() -> None:
-    assert told_of("[x for y in z if (x := y)]") == ["module top:0 x: ['local', 'assigned']"]
+    assert told_of("f(x for y in z if (x := y))") == ["module top:0 x: ['local', 'assigned']"]
     assert told_of("def f(z): return [[x for _ in y if (x := y)] for y in z]") == []
 
 
