@@ -8,11 +8,14 @@ import pytest
 
 from headwater.cpg.extract.scopes import ScopeEvidence, find_scopes
 
+SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for all trees
+
 
 def found_in(source: str) -> ScopeEvidence:
     module = ast.parse(source)
     for row, node in enumerate(ast.walk(module)):
-        node.__dict__["row"] = row
+        if not isinstance(node, SHARED):
+            node.__dict__["row"] = row
     return find_scopes(module)
 
 

@@ -9,12 +9,15 @@ import pytest
 
 from headwater.cpg.extract.scopes import find_scopes
 
+SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for all trees
+
 
 def meanings(source: str | ast.Module) -> dict[str, tuple[str, str | None, str | None]]:
     """Of each name its kind, what it resolves to, and why; names are told as scope path and name."""
     module = ast.parse(source) if isinstance(source, str) else source
     for row, node in enumerate(ast.walk(module), 1):
-        node.__dict__["row"] = row
+        if not isinstance(node, SHARED):
+            node.__dict__["row"] = row
     evidence = find_scopes(module)
     bindings, paths = evidence.bindings, evidence.scopes.qualpath
     told = [f"{paths[scope]}:{name}" for scope, name in zip(bindings.scope, bindings.name, strict=True)]

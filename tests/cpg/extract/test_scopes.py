@@ -25,6 +25,7 @@ FILES = tuple(
     path for path in sorted(STDLIB.rglob("*.py")) if not {"site-packages", "lib2to3"} & set(path.parts)
 )
 SHARES = 4
+SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for all trees
 NAMES_OF_BLOCKS = {
     "": "top",
     "<lambda>": "lambda",
@@ -64,7 +65,7 @@ class Told:
 
 def number(module: ast.Module) -> list[ast.AST]:
     """Give each node a row; the nodes come back by row."""
-    nodes = [ast.Pass(), *ast.walk(module)]
+    nodes = [ast.Pass(), *(node for node in ast.walk(module) if not isinstance(node, SHARED))]
     for row, node in enumerate(nodes):
         node.__dict__["row"] = row
     return nodes
