@@ -1,62 +1,43 @@
-"""One pass over a module, scope by scope: every name at its site, every scope where it opens.
+"""One pass over a module, scope by scope, that notes every name at its site.
 
-It goes without recursion, so no tree that Python can make is too deep. Siblings come in the order in which
-Python's own symbol table has them, as far as they may be on one line: what is outside of an inner scope
-(decorators, defaults, the first iterable) comes before it. Not here: what names stand for.
+It goes without recursion, so no tree that Python can make is too deep. Not here: how scopes open, and what
+names stand for.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any
 
+from headwater.cpg.extract.opening import OPENERS, annotation_roots, open_scope
 from headwater.cpg.extract.sites import (
     ANN,
     ANNOTATE,
     ASSIGN,
     AUG,
-    CLASS,
-    COMP,
     DECLARE,
     DEL,
     EXCEPT,
     FOR,
-    FUNCTION,
     IMPORT,
     IS_DEFINED,
     IS_GLOBAL,
     IS_LENT,
     IS_NONLOCAL,
     MATCH,
-    PARAM,
-    TYPE,
     USE,
     WALRUS,
     WITH,
-    Names,
-    Receiver,
     Scope,
     Sites,
 )
 from headwater.cpg.extract.walk import AST_CLASSES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from headwater.cpg.extract.opening import Handler
 
-Handler: TypeAlias = "Callable[[Sites, Any], None]"
-Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-
-_ANNOTATIONS_ARE_LATE = sys.version_info >= (3, 14)
 _CALLED_FUNCTIONS = frozenset({"function", "lambda", "comprehension"})
 _CELL, _SUPER = "__class__", "super"
-_COMPREHENSIONS = {
-    ast.ListComp: "<listcomp>",
-    ast.SetComp: "<setcomp>",
-    ast.DictComp: "<dictcomp>",
-    ast.GeneratorExp: "<genexpr>",
-}
 
 
 def collect_sites(module: ast.Module) -> Sites:
@@ -67,7 +48,7 @@ def collect_sites(module: ast.Module) -> Sites:
         scope = pending.pop()
         scope.index = len(sites.scopes)
         sites.scopes.append(scope)
-        _open(sites, scope)
+        open_scope(sites, scope)
         first = len(sites.bindings)
         _go_through(sites)
         if _SUPER in scope.names and scope.kind in _CALLED_FUNCTIONS:
@@ -117,61 +98,6 @@ def _go_through(sites: Sites) -> None:
                     push(value)
 
 
-def _open(sites: Sites, scope: Scope) -> None:
-    """Make a scope the one at hand: its parameters or targets are bound, its nodes are on the stack."""
-    node, parent = scope.node, scope.parent
-    private = parent.names.private if parent is not None else ""
-    if isinstance(node, ast.ClassDef) and scope.kind in {"class", "type_params"}:
-        private = node.name
-    scope.names = Names(scope, private, sites)
-    sites.scope = scope
-    sites.stack.extend(reversed(scope.roots))
-    if scope.kind in {"function", "lambda"}:
-        _bind_parameters(sites, cast("ast.Lambda", node).args)
-    elif scope.kind == "comprehension":
-        for each in cast("Comprehension", node).generators:
-            sites.add_target(each.target, COMP)
-    elif scope.kind == "type_params":
-        _bind_type_parameters(sites, cast("Any", node).type_params)
-    if scope.kind == "function" and (owner := _owner_of(scope)) is not None:
-        scope.receiver = _receiver_of(scope, owner)
-    elif parent is not None and scope.kind != "class":
-        scope.receiver = parent.receiver
-
-
-def _bind_parameters(sites: Sites, args: ast.arguments) -> None:
-    for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
-        if each is not None:
-            sites.add(each.arg, each, PARAM)
-
-
-def _bind_type_parameters(sites: Sites, parameters: Iterable[Any]) -> None:
-    """Bind them; a bound or a default is looked at late, in a scope of its own."""
-    late: list[Scope] = []
-    for each in parameters:
-        sites.add(each.name, each, TYPE)
-        for expression in (getattr(each, "bound", None), getattr(each, "default_value", None)):
-            if expression is not None:
-                path = sites.path_of(each.name)
-                late.append(Scope(expression, "annotation", sites.scope, path, [expression]))
-    sites.stack.extend(reversed(late))
-
-
-def _owner_of(scope: Scope) -> Scope | None:
-    """The class whose method a function's scope is."""
-    parent = scope.parent
-    if parent is not None and parent.kind == "type_params":
-        parent = parent.parent
-    return parent if parent is not None and parent.kind == "class" else None
-
-
-def _receiver_of(scope: Scope, owner: Scope) -> Receiver | None:
-    node = cast("Function", scope.node)
-    first = (*node.args.posonlyargs, *node.args.args)[:1]
-    is_static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-    return Receiver(first[0].arg, owner, scope.names[first[0].arg]) if first and not is_static else None
-
-
 def _note_cells(sites: Sites, first: int) -> None:
     """Note a use of `__class__` with each use of `super` in the scope at hand."""
     binding = sites.scope.names[_SUPER]
@@ -187,90 +113,6 @@ def _imports_annotations(module: ast.Module) -> bool:
         and any(alias.name == "annotations" for alias in each.names)
         for each in module.body
     )
-
-
-def _function(sites: Sites, node: Function) -> None:
-    sites.add(node.name, node, FUNCTION)
-    path = sites.path_of(node.name)
-    outside = sites.scope
-    annotations = _annotations_of(node)
-    if getattr(node, "type_params", None):
-        generic = Scope(node, "type_params", outside, f"{path}.<type_params>", [])
-        generic.roots = _late(sites, node, annotations, generic)
-        generic.roots.append(Scope(node, "function", generic, path, list[Any](node.body)))
-        sites.stack.append(generic)
-        annotations = []
-    else:
-        sites.stack.append(Scope(node, "function", outside, path, list[Any](node.body)))
-    if annotations:
-        sites.stack.extend(reversed(_late(sites, node, annotations, outside)))
-    args = node.args
-    sites.stack.extend(reversed([*node.decorator_list, *args.defaults, *args.kw_defaults]))
-
-
-def _annotations_of(node: Function) -> list[Any]:
-    args = node.args
-    written = [each.annotation for each in (*args.posonlyargs, *args.args)]
-    written += [each.annotation for each in (args.vararg, args.kwarg, *args.kwonlyargs) if each is not None]
-    return [each for each in (*written, node.returns) if each is not None]
-
-
-def _late(sites: Sites, node: ast.AST, annotations: list[Any], around: Scope) -> list[Any]:
-    """What to go through for annotations: them, or a scope with them where they are not evaluated at once."""
-    never = sites.never_evaluates_annotations
-    if not annotations or not (never or _ANNOTATIONS_ARE_LATE):
-        return annotations
-    path = sites.path_of("<annotation>")
-    return [Scope(node, "annotation", around, path, annotations, is_apart=never)]
-
-
-def _class(sites: Sites, node: ast.ClassDef) -> None:
-    sites.add(node.name, node, CLASS)
-    path = sites.path_of(node.name)
-    heads: list[Any] = [*node.bases, *(each.value for each in node.keywords)]
-    body = list[Any](node.body)
-    if getattr(node, "type_params", None):
-        generic = Scope(node, "type_params", sites.scope, f"{path}.<type_params>", heads)
-        heads.append(Scope(node, "class", generic, path, body))
-        sites.stack.append(generic)
-    else:
-        sites.stack.append(Scope(node, "class", sites.scope, path, body))
-        sites.stack.extend(reversed(heads))
-    sites.stack.extend(reversed(node.decorator_list))
-
-
-def _type_alias(sites: Sites, node: Any) -> None:
-    sites.add_target(node.name, TYPE)
-    path = sites.path_of(node.name.id)
-    if node.type_params:
-        generic = Scope(node, "type_params", sites.scope, f"{path}.<type_params>", [])
-        generic.roots.append(Scope(node, "type_alias", generic, path, [node.value]))
-        sites.stack.append(generic)
-    else:
-        sites.stack.append(Scope(node, "type_alias", sites.scope, path, [node.value]))
-
-
-def _lambda(sites: Sites, node: ast.Lambda) -> None:
-    sites.stack.append(Scope(node, "lambda", sites.scope, "<lambda>", [node.body]))
-    sites.stack.extend(reversed([*node.args.defaults, *node.args.kw_defaults]))
-
-
-def _comprehension(sites: Sites, node: Comprehension) -> None:
-    """What makes the elements comes before them; the first iterable is the surrounding scope's."""
-    first, *others = node.generators
-    inside: list[Any] = [*first.ifs]
-    for each in others:
-        inside += [each.iter, *each.ifs]
-    inside += [node.value, node.key] if isinstance(node, ast.DictComp) else [node.elt]
-    sites.stack.append(Scope(node, "comprehension", sites.scope, _COMPREHENSIONS[node.__class__], inside))
-    sites.stack.append(first.iter)
-
-
-def _scope(sites: Sites, scope: Scope) -> None:
-    """A scope that opens here, after what is outside of it."""
-    if scope.kind in {"lambda", "comprehension"}:
-        scope.qualpath = sites.path_of(scope.qualpath)
-    sites.children.append(scope)
 
 
 def _assign(sites: Sites, node: ast.Assign) -> None:
@@ -290,7 +132,7 @@ def _ann_assign(sites: Sites, node: ast.AnnAssign) -> None:
     """A plain name in parentheses is assigned if there is a value; the annotation is not the name's."""
     target = node.target
     sites.stack.append(node.value)
-    sites.stack.extend(_late(sites, node, [node.annotation], sites.scope))
+    sites.stack.extend(annotation_roots(sites, node, [node.annotation], sites.scope))
     if node.simple or not isinstance(target, ast.Name):
         sites.add_target(target, ANNOTATE if node.value is None else ANN)
     elif node.value is not None:
@@ -371,34 +213,24 @@ def _match_name(sites: Sites, node: ast.MatchAs | ast.MatchStar) -> None:
         sites.add(node.name, node, MATCH)
 
 
-# By name, so that what a newer Python adds is here before this Python has the class.
-_BY_NAME: dict[str, Handler] = {
-    "FunctionDef": _function,
-    "AsyncFunctionDef": _function,
-    "ClassDef": _class,
-    "TypeAlias": _type_alias,
-    "Lambda": _lambda,
-    **{kind.__name__: _comprehension for kind in _COMPREHENSIONS},
-    "Assign": _assign,
-    "AugAssign": _aug_assign,
-    "AnnAssign": _ann_assign,
-    "For": _for,
-    "AsyncFor": _for,
-    "withitem": _with_item,
-    "Delete": _delete,
-    "NamedExpr": _named,
-    "Import": _import,
-    "ImportFrom": _import,
-    "ExceptHandler": _except,
-    "Global": _global,
-    "Nonlocal": _nonlocal,
-    "MatchMapping": _match_mapping,
-    "MatchAs": _match_name,
-    "MatchStar": _match_name,
-}
 _HANDLERS: dict[type, Handler] = {
-    Scope: _scope,
-    **{getattr(ast, name): handle for name, handle in _BY_NAME.items() if hasattr(ast, name)},
+    **OPENERS,
+    ast.Assign: _assign,
+    ast.AugAssign: _aug_assign,
+    ast.AnnAssign: _ann_assign,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.withitem: _with_item,
+    ast.Delete: _delete,
+    ast.NamedExpr: _named,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.ExceptHandler: _except,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.MatchMapping: _match_mapping,
+    ast.MatchAs: _match_name,
+    ast.MatchStar: _match_name,
 }
 
 # Fields without names in them, and kinds that have none; all others are gone through from last to first.

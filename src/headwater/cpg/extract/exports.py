@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 
-_ALL = "__all__"
 _BLOCKS = ("body", "orelse", "finalbody", "handlers")
+_NOT_OF_THE_MODULE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def listed_names(module: ast.Module) -> frozenset[str] | None:
@@ -26,12 +26,10 @@ def listed_names(module: ast.Module) -> frozenset[str] | None:
         if names is not None:
             listed.update(names)
             is_literal = is_literal or is_first
-        for block in _BLOCKS if not isinstance(node, _INNER) else ():
-            stack.extend(reversed(getattr(node, block, ())))
+        if not isinstance(node, _NOT_OF_THE_MODULE):
+            for block in _BLOCKS:
+                stack.extend(reversed(getattr(node, block, ())))
     return frozenset(listed) if is_literal else None
-
-
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Expr)
 
 
 def _names_in(node: ast.AST) -> tuple[list[str] | None, bool]:

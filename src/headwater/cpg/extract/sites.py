@@ -10,26 +10,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # What a site is: one number, of which ROLES and DEF_KINDS tell the two columns.
-(USE, ASSIGN, AUG, ANN, PARAM, IMPORT, FOR, WITH, EXCEPT, WALRUS, MATCH, CLASS, FUNCTION, COMP, TYPE) = range(
-    15
-)
-(DEL, ANNOTATE, DECLARE) = range(15, 18)
+USE, ASSIGN, AUG, ANN, PARAM, IMPORT, FOR, WITH = range(8)
+EXCEPT, WALRUS, MATCH, CLASS, FUNCTION, COMP, TYPE = range(8, 15)
+DEL, ANNOTATE, DECLARE = range(15, 18)
 ROLES = ("use", *["def"] * 14, "del", "annotate", "declare")
 DEF_KINDS = (
     *(None, "assign", "aug", "ann", "param", "import", "for", "with", "except", "walrus", "match", "class"),
     *("function", "comp", "type", "del", None, None),
 )
 
-# What the sites of a binding in its scope come to.
-IS_DEFINED, IS_IMPORTED, IS_PARAMETER, IS_TOUCHED, IS_GLOBAL, IS_NONLOCAL, IS_LENT = (
-    1 << bit for bit in range(7)
-)
+# What is known of a binding in its scope: flags, of which a site sets those that FLAGS has for its code.
+IS_DEFINED, IS_IMPORTED, IS_PARAMETER, IS_TOUCHED = 1, 2, 4, 8
+IS_GLOBAL, IS_NONLOCAL, IS_LENT = 16, 32, 64
 IS_BOUND = IS_DEFINED | IS_IMPORTED | IS_PARAMETER | IS_TOUCHED
-_FLAGS = (0, *[IS_DEFINED] * 14, IS_TOUCHED, IS_TOUCHED, 0)
-FLAGS = tuple(
-    IS_PARAMETER if code == PARAM else IS_IMPORTED if code == IMPORT else flags
-    for code, flags in enumerate(_FLAGS)
-)
+_OTHER_FLAGS = {
+    USE: 0,
+    DECLARE: 0,
+    PARAM: IS_PARAMETER,
+    IMPORT: IS_IMPORTED,
+    DEL: IS_TOUCHED,
+    ANNOTATE: IS_TOUCHED,
+}
+FLAGS = tuple(_OTHER_FLAGS.get(code, IS_DEFINED) for code in range(len(ROLES)))
 
 # Scopes that see the names of a class around them.
 _LATE = frozenset({"type_params", "type_alias", "annotation"})
