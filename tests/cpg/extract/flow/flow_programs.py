@@ -22,7 +22,7 @@ _SIMPLE = {
     "use": "use({line}, {name})",
     "step": "{name} = step({line}, {name})",
     "both": "{name} = {other} = make({line})",
-    "walrus": "use({line}, ({name} := make({line})))",
+    "walrus": "({name} := make({line}))",
     "del": "del {name}",
     "may": "may()",
     "pass": "pass",
@@ -46,7 +46,7 @@ def programs() -> st.SearchStrategy[str]:
     # What defines and uses is more telling than what leaves.
     kinds = st.sampled_from([*_SIMPLE, "make", "make", "use", "use", "use", "may"])
     simple = st.tuples(kinds, names, names)
-    return bodies(simple, 3).map(render)
+    return bodies(simple, 2).map(render)
 
 
 def bodies(simple: st.SearchStrategy[Tree], depth: int) -> st.SearchStrategy[list[Tree]]:
@@ -65,7 +65,7 @@ def bodies(simple: st.SearchStrategy[Tree], depth: int) -> st.SearchStrategy[lis
         st.tuples(st.just("try"), names, inner, st.lists(st.tuples(st.sampled_from(_HANDLERS), inner), max_size=2),
                   maybe, maybe, maybe),
     )
-    return st.lists(st.one_of(simple, compound), min_size=1, max_size=4)
+    return st.lists(st.one_of(simple, compound), min_size=1, max_size=3)
 
 
 def render(body: Sequence[Tree]) -> str:

@@ -5,7 +5,8 @@ to a point of the latter, and all points in between are of one of the two lines,
 point are those of its node, without the statements in it, and the first lines of the expressions and the
 statement around it: Python has the jump after an operand there. Silent is what Python gives no line:
 statements and conditions that it folds away, and comprehensions, which run in a frame of their own in some
-versions. Lines without any point, such as `try:`, are passed over.
+versions. Lines without any point, such as `try:`, are passed over, and so is what raises again at the end of
+a handler or a `finally`: Python gives it the line of whatever it has compiled before.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 FILE = "<traced>"
+_RAISES_AGAIN = (("RERAISE", 0), ("RERAISE", 1), ("COPY", 3))  # the last begins what cleans up before
 _SUSPENDS = frozenset({"YIELD_VALUE", "SEND", "RETURN_GENERATOR"})
 _SILENT = (ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal, ast.Constant)
+_COMPREHENSION_FRAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 # What a frame did: the lines of its code, and at last whether it returned, raised or was never finished.
@@ -37,12 +40,12 @@ def trace(run: Callable[[], object]) -> list[Trace]:
     """All frames of traced code that a run has, each with its def's name and first line."""
     frames: dict[FrameType, tuple[list[int], list[str]]] = {}
 
-    def local(frame: FrameType, event: str, _: object) -> Callable[..., Any]:
+    def local(frame: FrameType, event: str, __: object) -> Callable[..., Any]:
         lines, ends = frames[frame]
-        if event == "line":
+        if event == "line" and operation_at(frame.f_code, frame.f_lasti) not in _RAISES_AGAIN:
             lines.append(frame.f_lineno)
         if event == "return":
-            name = opname_at(frame.f_code, frame.f_lasti)
+            name, _ = operation_at(frame.f_code, frame.f_lasti)
             if ends[-1] == "exception":
                 ends.append("exc_exit")
             else:
@@ -52,7 +55,7 @@ def trace(run: Callable[[], object]) -> list[Trace]:
         return local
 
     def every(frame: FrameType, _: str, __: object) -> Callable[..., Any] | None:
-        if frame.f_code.co_filename != FILE:
+        if frame.f_code.co_filename != FILE or frame.f_code.co_name in _COMPREHENSION_FRAMES:
             return None
         frames.setdefault(frame, ([], ["call"]))[1].append("call")
         return local
@@ -69,8 +72,8 @@ def trace(run: Callable[[], object]) -> list[Trace]:
     ]
 
 
-def opname_at(code: CodeType, offset: int) -> str:
-    return dis.opname[code.co_code[offset]] if offset >= 0 else ""
+def operation_at(code: CodeType, offset: int) -> tuple[str, int]:
+    return (dis.opname[code.co_code[offset]], code.co_code[offset + 1]) if offset >= 0 else ("", 0)
 
 
 class Paths:

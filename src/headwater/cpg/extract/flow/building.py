@@ -116,7 +116,7 @@ def _add_dominance(flow: FlowEvidence, blocks: Blocks, leaving: Sequence[int], o
     if first_leaving:
         above[last] = meet_above([block for block in (*first_leaving, above[last]) if block >= 0], above)
     live = [block >= 0 for block in above]
-    below, left = find_post_dominators(successors, live, (of[-2], last))
+    below, _ = find_post_dominators(successors, live, (of[-2], last))
     ends = [points[-1] + offset for points in members]
     starts: list[int | None] = [*[points[0] + offset for points in members], None]
     over: list[int | None] = [None] * len(of)
@@ -134,7 +134,7 @@ def _add_dominance(flow: FlowEvidence, blocks: Blocks, leaving: Sequence[int], o
     flow.points.idom.extend(over)
     flow.points.ipdom.extend(under)
     control = flow.control
-    for block, on, branch in find_control(successors, below, left):
+    for block, on, branch in find_control(successors, below):
         points = members[block]
         control.point.extend([point + offset for point in points])
         control.on.extend([ends[on]] * len(points))

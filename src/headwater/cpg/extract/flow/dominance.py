@@ -132,12 +132,12 @@ def _settle(
 
 
 def find_control(
-    successors: Sequence[Sequence[tuple[int, int]]], nearest: Sequence[int], left: Sequence[int]
+    successors: Sequence[Sequence[tuple[int, int]]], nearest: Sequence[int]
 ) -> Iterable[tuple[int, int, int]]:
     """Which block depends on which by which kind of edge, given the post-dominators, each once."""
     found: dict[tuple[int, int, int], None] = {}
     for block, following in enumerate(successors):
-        if nearest[block] == block or (len(following) == 1 and block not in left):
+        if nearest[block] == block or len(following) == 1:
             continue
         stop = nearest[block]
         for follower, kind in following:
