@@ -11,7 +11,7 @@ from flow_tracing import FILE, Paths, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.cpg.extract.flow import find_reaching
+from headwater.cpg.extract.flow import TooManyPairs, find_reaching
 
 TAPES = st.lists(st.lists(st.integers(0, 5), max_size=40), min_size=3, max_size=6)
 
@@ -91,3 +91,9 @@ def test_a_long_module_takes_time_in_proportion() -> None:
     """A quadratic search would not end within the test's time."""
     lines = [f"if a{number}: a{number + 1} = a{number}" for number in range(20_000)]
     assert len(read("\n".join(lines)).reaching()) == 2 * 19_999
+
+
+def test_pairs_beyond_all_measure_are_refused() -> None:
+    reading = read("x = 1\n" + "if a: x = x\n" * 2_500)
+    with pytest.raises(TooManyPairs):
+        find_reaching(reading.flow, reading.variables)

@@ -141,7 +141,7 @@ def find_control(
             continue
         stop = nearest[block]
         for follower, kind in following:
-            while follower != stop:
+            while follower != stop and nearest[follower] != follower:
                 found[follower, block, kind] = None
                 follower = nearest[follower]  # noqa: PLW2901
     return found

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from headwater.cpg.extract.flow.points import FlowEvidence
 
 
+# A name that is changed on thousands of branches in a row has as many definitions at each of its uses. The
+# largest files that people write have a twentieth of it.
+MOST_PAIRS = 2_000_000
+
+
+class TooManyPairs(Exception):
+    """A file has more pairs than one file's share of a worker's memory has room for."""
+
+
 @dataclass(slots=True)
 class _Block:
     """What a block does to variables: the definitions it ends with, by variable, none where one is deleted.
@@ -55,6 +64,9 @@ def find_reaching(flow: FlowEvidence, binding_of: Mapping[int, int]) -> tuple[li
     Args:
         flow: what `find_flow` gives
         binding_of: the variable that each site belongs to, by row; sites that are missing are left out
+
+    Raises:
+        TooManyPairs: there are more than MOST_PAIRS.
     """
     defined: list[int] = []
     used: list[int] = []
@@ -74,6 +86,8 @@ def find_reaching(flow: FlowEvidence, binding_of: Mapping[int, int]) -> tuple[li
         _read_blocks(flow, index, [row for row in rows if row[3] in changed], search)
         if search.exposed:
             _reach_between(flow, index, search)
+        if len(defined) + len(search.defined) > MOST_PAIRS:
+            raise TooManyPairs
         defined += search.defined
         used += search.used
     return defined, used
@@ -133,6 +147,8 @@ def _reach_between(flow: FlowEvidence, index: int, search: _Search) -> None:
     into = _flow_in(_edges_of(flow, index), effects)
     for number, variable, use in search.exposed:
         reaching = into[number] & mask_of[variable]
+        if len(search.defined) + reaching.bit_count() > MOST_PAIRS:
+            raise TooManyPairs
         while reaching:
             bit = reaching & -reaching
             search.defined.append(sites[bit.bit_length() - 1])
