@@ -51,7 +51,7 @@ async def stop(gen):
     await gen.athrow(KeyError())
 '''
 
-_TEXTS = '''
+_TEXTS = """
 def f(a):
     if a:
         b = 1
@@ -425,7 +425,8 @@ async def f(n, box):
     else:
         n = 4
     return n
->>> drive(f(0, Box()), 1); drive(f(1, Box()), 1); drive(f(1, Box(True)), KeyError()); drive(f(1, Box()), KeyError())
+>>> drive(f(0, Box()), 1); drive(f(1, Box()), 1)
+>>> drive(f(1, Box(True)), KeyError()); drive(f(1, Box()), KeyError())
 async def f(n):
     yield n
     x = [i async for i in Later(n)]
@@ -562,7 +563,7 @@ def f(a):
 def f(a):
     return a if (a if a else not a) else (a and a.b) or a
 >>> f(1); f(0)
-'''
+"""
 
 
 def corpus() -> list[tuple[str, list[str]]]:

@@ -62,8 +62,15 @@ def bodies(simple: st.SearchStrategy[Tree], depth: int) -> st.SearchStrategy[lis
         st.tuples(st.just("for"), names, inner, maybe),
         st.tuples(st.just("with"), names, inner),
         st.tuples(st.just("match"), names, inner, inner),
-        st.tuples(st.just("try"), names, inner, st.lists(st.tuples(st.sampled_from(_HANDLERS), inner), max_size=2),
-                  maybe, maybe, maybe),
+        st.tuples(
+            st.just("try"),
+            names,
+            inner,
+            st.lists(st.tuples(st.sampled_from(_HANDLERS), inner), max_size=2),
+            maybe,
+            maybe,
+            maybe,
+        ),
     )
     return st.lists(st.one_of(simple, compound), min_size=1, max_size=3)
 
@@ -128,6 +135,7 @@ def _render_with(lines: list[str], name: str, rest: list[Any], depth: int, is_lo
 
 
 def _render_match(lines: list[str], name: str, rest: list[Any], depth: int, is_loop: bool) -> None:
+    del name
     _add(lines, depth, "match test():")
     _add(lines, depth + 1, "case True if test():")
     _render_body(lines, rest[0], depth + 2, is_loop=is_loop)
@@ -181,7 +189,7 @@ class Tape:
     def next(self) -> int:
         return self.numbers.pop() if self.numbers else 0
 
-    def make(self, line: int, truth: bool = True) -> Value:  # noqa: FBT001, FBT002
+    def make(self, line: int, truth: bool = True) -> Value:
         return Value(line, truth)
 
     def use(self, line: int, value: object) -> object:

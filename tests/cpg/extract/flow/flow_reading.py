@@ -7,9 +7,16 @@ import sysconfig
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from headwater.cpg.extract.flow import ACTIONS, EDGE_KINDS, POINT_KINDS, FlowEvidence, find_flow, find_reaching
+from headwater.cpg.extract.flow import (
+    ACTIONS,
+    EDGE_KINDS,
+    POINT_KINDS,
+    FlowEvidence,
+    find_flow,
+    find_reaching,
+)
 from headwater.cpg.extract.identity import file_digest, module_owner
 from headwater.cpg.extract.parsing import parse_source
 from headwater.cpg.extract.scanning import Scan
@@ -31,7 +38,9 @@ class Reading:
     def name_of(self, site: int) -> str:
         """The name that a site speaks of."""
         node = self.nodes[site]
-        found = next(getattr(node, name) for name in ("id", "arg", "asname", "name", "rest") if has(node, name))
+        found = next(
+            getattr(node, name) for name in ("id", "arg", "asname", "name", "rest") if has(node, name)
+        )
         return found.partition(".")[0]
 
     def label(self, point: int) -> str:
@@ -98,16 +107,19 @@ class Reading:
         """The lines of a node that are not those of the statements in it."""
         node = self.nodes[row]
         start = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        bodies: list[Any] = [each for name in _BODIES for each in as_list(getattr(node, name, None))]
         inside = [
             min([each.lineno, *(one.lineno for one in getattr(each, "decorator_list", []))])
-            for name in _BODIES
-            if isinstance(each_list := getattr(node, name, None), list)
-            for each in each_list
+            for each in bodies
             if hasattr(each, "lineno")
         ]
         is_def = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         end = min([node.end_lineno + 1, *(line + is_def for line in inside)])  # a body may begin in the head
         return range(start, max(end, node.lineno + 1))
+
+
+def as_list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def has(node: ast.AST, name: str) -> bool:
@@ -117,7 +129,7 @@ def has(node: ast.AST, name: str) -> bool:
 def read(content: str | bytes) -> Reading:
     """Read a text that parses."""
     walk = walked(content)
-    nodes = [row[0] for row in walk.rows]
+    nodes: list[Any] = [row[0] for row in walk.rows]
     return Reading(nodes, [row[1] for row in walk.rows], find_flow(nodes[1]))
 
 

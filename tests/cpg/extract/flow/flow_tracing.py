@@ -15,15 +15,15 @@ import ast
 import dis
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
-
-from flow_reading import Reading
 
 from headwater.cpg.extract.flow import POINT_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from types import CodeType, FrameType
+
+    from flow_reading import Reading
 
 FILE = "<traced>"
 _RAISES_AGAIN = (("RERAISE", 0), ("RERAISE", 1), ("COPY", 3))  # the last begins what cleans up before
@@ -104,7 +104,7 @@ class Paths:
         """What is not a way through the flow; nothing, if all is."""
         name, lines, end = trace
         first, last = self._def_of(name)
-        known = set().union(*self.lines[first:last])
+        known = set[int]().union(*self.lines[first:last])
         at, line = {first}, 0
         for following in (each for each in lines if each in known):
             reached = self._reached(at, {line, following})
@@ -124,7 +124,10 @@ class Paths:
         for index, row in enumerate(defs.row):
             node = self.reading.nodes[row]
             own = "<module>:1" if isinstance(node, ast.Module) else f"{getattr(node, 'name', '<lambda>')}:"
-            lines = [getattr(node, "lineno", 1), *(each.lineno for each in getattr(node, "decorator_list", ()))]
+            lines = [
+                getattr(node, "lineno", 1),
+                *(each.lineno for each in getattr(node, "decorator_list", ())),
+            ]
             if name in {own, f"{own}{min(lines)}"}:
                 return defs.points[index], defs.points[index + 1]
         raise KeyError(name)

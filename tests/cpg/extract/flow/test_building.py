@@ -6,14 +6,16 @@ import ast
 import dis
 from collections import defaultdict
 from itertools import pairwise
-from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from flow_reading import Reading, read, standard_library
 
 from headwater.cpg.extract.flow import POINT_KINDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # No line follows on these but where they jump to.
 ENDS = frozenset(
@@ -141,9 +143,9 @@ def test_what_the_compiler_reaches_is_alive_and_what_is_alive_it_reaches() -> No
 def test_every_def_keeps_the_laws(path: Path) -> None:
     flow = read(path.read_bytes()).flow
     points, edges, events, defs = flow.points, flow.edges, flow.events, flow.defs
-    assert {len(column) for column in (points.node, points.kind, points.block, points.idom, points.ipdom)} == {
-        len(points.def_row)
-    }
+    assert {
+        len(column) for column in (points.node, points.kind, points.block, points.idom, points.ipdom)
+    } == {len(points.def_row)}
     assert defs.points[-1] == len(points.def_row)
     assert (defs.edges[-1], defs.events[-1]) == (len(edges.src), len(events.site))
     for index, (first, end) in enumerate(pairwise(defs.points)):
@@ -164,7 +166,9 @@ def test_every_def_keeps_the_laws(path: Path) -> None:
         for source, target, _ in sorted(triples):
             if source in alive and target > source:
                 alive.add(target)
-        assert [not is_dead for is_dead in points.is_dead[first:end]] == [point in alive for point in range(first, end)]
+        assert [not is_dead for is_dead in points.is_dead[first:end]] == [
+            point in alive for point in range(first, end)
+        ]
         told = slice(defs.events[index], defs.events[index + 1])
         assert all(first <= point < end for point in events.point[told])
         assert events.point[told] == sorted(events.point[told])
@@ -189,7 +193,20 @@ def test_every_def_keeps_the_laws(path: Path) -> None:
         + "".join(" " * depth + "finally: c\n" for depth in reversed(range(45))),
         "match a:\n case " + "[" * 90 + "b" + "]" * 90 + ": c",
     ],
-    ids=["sum", "not", "tested not", "choice", "tested choice", "lambda", "attribute", "call", "elif", "if", "finally", "pattern"],
+    ids=[
+        "sum",
+        "not",
+        "tested not",
+        "choice",
+        "tested choice",
+        "lambda",
+        "attribute",
+        "call",
+        "elif",
+        "if",
+        "finally",
+        "pattern",
+    ],
 )
 def test_deep_code_is_no_deeper_than_flow(text: str) -> None:
     reading = read(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 from flow_programs import programs
@@ -20,6 +20,9 @@ from headwater.cpg.extract.flow.dominance import (
     meet_above,
 )
 from headwater.cpg.extract.flow.points import EXCEPTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 Edges = set[tuple[int, int, int]]
 
@@ -51,7 +54,9 @@ def dominators(start: int, edges: Iterable[tuple[int, int]]) -> dict[int, set[in
 def nearest_of(found: Mapping[int, set[int]]) -> dict[int, int]:
     """The dominator of each that all its others dominate."""
     return {
-        each: next(one for one in above if above - {one} == found[one]) for each, above in found.items() if above
+        each: next(one for one in above if above - {one} == found[one])
+        for each, above in found.items()
+        if above
     }
 
 
@@ -87,7 +92,7 @@ def test_dominators_are_what_no_way_avoids(graph: list[list[tuple[int, int]]]) -
     found = find_dominators(whole)
     assert found == [0, *(expected.get(block, -1) for block in range(1, len(graph)))]
     live = [block for block, each in enumerate(found) if each >= 0]
-    common = set.intersection(*({block, *above[block]} for block in live))
+    common = set(range(len(graph))).intersection(*({block, *above[block]} for block in live))
     assert meet_above(live, found) == max(common)
 
 
@@ -116,15 +121,16 @@ def test_a_loop_that_nothing_leaves_is_left_at_its_last_head() -> None:
     assert find_post_dominators([[(1, 0)], [(2, 0)], [(1, 0), (2, 0)]], [True] * 3, []) == ([1, 2, 3], [2])
 
 
-def check_def(reading: Reading, name: str | int) -> None:
+def check_def(reading: Reading, index: int) -> None:
     """Compare one def's points with the definitions."""
     defs, columns, flow = reading.flow.defs, reading.flow.points, reading.flow
-    index = name if isinstance(name, int) else defs.row.index(name)
     points = range(defs.points[index], defs.points[index + 1])
     some = range(defs.edges[index], defs.edges[index + 1])
     edges = {(flow.edges.src[each], flow.edges.dst[each], flow.edges.kind[each]) for each in some}
     above = dominators(points[0], {edge[:2] for edge in edges})
-    assert [point for point in points if columns.is_dead[point]] == [point for point in points if point not in above]
+    assert [point for point in points if columns.is_dead[point]] == [
+        point for point in points if point not in above
+    ]
     expected = nearest_of(above)
     assert [columns.idom[point] for point in points] == [expected.get(point) for point in points]
     counting = {edge for edge in edges if edge[0] in above and counts(reading, edge, points[-1])}
@@ -189,8 +195,8 @@ def test_the_points_of_the_standard_library_are_dominated_by_definition() -> Non
         ("if a: x", {("stmt x", "branch a", "true")}),
         ("if a:\n  return\n x", {("stmt return", "branch a", "true"), ("stmt x", "branch a", "false")}),
         ("while a: x", {("stmt x", "branch a", "true"), ("branch a", "branch a", "true")}),
-        ("while 1: x", set()),
-        ("x\n y", set()),
+        ("while 1: x", set[tuple[str, str, str]]()),
+        ("x\n y", set[tuple[str, str, str]]()),
         (
             "try: x\n except E: y",
             {

@@ -1,4 +1,4 @@
-"""Control flow of one file: points and edges, dominators, control dependence, and which defs reach which uses.
+"""Control flow of one file: points and edges, dominators, control dependence, and what reaches which uses.
 
 find_flow        the flow of all defs of a walked module
 find_reaching    pairs of a definition's site and a use's site that it reaches

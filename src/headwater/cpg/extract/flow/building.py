@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.flow.blocks import find_blocks
 from headwater.cpg.extract.flow.course import SITE_ACTION, SITE_BITS, WAY_BITS, WAY_KIND, Course
+from headwater.cpg.extract.flow.definitions import parameters_of
 from headwater.cpg.extract.flow.dominance import (
     find_control,
     find_dominators,
@@ -30,7 +31,7 @@ from headwater.cpg.extract.flow.points import (
     FlowEvidence,
     PointColumns,
 )
-from headwater.cpg.extract.flow.statements import draw_body, parameters_of
+from headwater.cpg.extract.flow.statements import draw_body
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,9 +45,7 @@ def find_flow(module: ast.Module) -> FlowEvidence:
     """The flow of all defs of a module whose nodes a walk has told their rows."""
     flow = FlowEvidence(
         defs=DefColumns(row=[], points=[0], edges=[0], events=[0]),
-        points=PointColumns(
-            def_row=[], node=[], kind=[], block=[], ord=[], is_dead=[], idom=[], ipdom=[]
-        ),
+        points=PointColumns(def_row=[], node=[], kind=[], block=[], ord=[], is_dead=[], idom=[], ipdom=[]),
         edges=FlowEdgeColumns(src=[], dst=[], kind=[]),
         control=ControlColumns(point=[], on=[], branch=[]),
         events=EventColumns(point=[], site=[], action=[]),

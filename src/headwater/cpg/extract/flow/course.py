@@ -21,7 +21,7 @@ from headwater.cpg.extract.flow.points import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 WAY_BITS = 4
 WAY_KIND = (1 << WAY_BITS) - 1
@@ -147,5 +147,3 @@ class Course:
 def led_on(ways: Iterable[int], kind: int) -> list[int]:
     """The same ways as edges of another kind, but for what a branch has decided or a jump has named."""
     return [way if way & WAY_KIND else way | kind for way in ways]
-
-

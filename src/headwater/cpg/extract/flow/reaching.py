@@ -8,9 +8,7 @@ speak of the same variable, which is asked of the caller.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.flow.points import BIND, DEL, EXCEPTION, FALSE, USE
@@ -141,9 +139,7 @@ def _reach_between(flow: FlowEvidence, index: int, search: _Search) -> None:
                         bit_of[site] = 1 << len(sites)
                         sites.append(site)
                     mask_of[variable] |= bit_of[site]
-    effects = {
-        number: _effects_of(block, wanted, bit_of, mask_of) for number, block in search.blocks.items()
-    }
+    effects = {number: _effects_of(block, wanted, bit_of, mask_of) for number, block in search.blocks.items()}
     into = _flow_in(_edges_of(flow, index), effects)
     for number, variable, use in search.exposed:
         reaching = into[number] & mask_of[variable]
@@ -162,12 +158,17 @@ def _effects_of(
     """What a block keeps and adds, by the ways it is left: as it goes on, by an exception, by a failure."""
 
     def bits(sites: Iterable[int]) -> int:
-        return reduce(or_, (bit_of.get(site, 0) for site in sites), 0)
+        found = 0
+        for site in sites:
+            found |= bit_of.get(site, 0)
+        return found
 
     def effect(state: Mapping[int, list[int]]) -> tuple[int, int]:
-        there = wanted.intersection(state)
-        lost = reduce(or_, (mask_of[variable] for variable in there), 0)
-        return ~lost, reduce(or_, (bits(state[variable]) for variable in there), 0)
+        lost = added = 0
+        for variable in wanted.intersection(state):
+            lost |= mask_of[variable]
+            added |= bits(state[variable])
+        return ~lost, added
 
     after = effect(block.after)
     if block.before is None:
