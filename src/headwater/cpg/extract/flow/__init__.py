@@ -1,7 +1,8 @@
-"""Control flow of one file: points and edges, dominators, control dependence, and which defs reach which uses.
+"""Control flow of one file: points and edges, dominators, control dependence, and what reaches which uses.
 
 find_flow        the flow of all defs of a walked module
 find_reaching    pairs of a definition's site and a use's site that it reaches
+TooManyPairs     what find_reaching raises rather than to fill the memory
 FlowEvidence     what find_flow gives back: the columns below
 DefColumns       the defs, and where the points, edges and events of each begin
 PointColumns     moments of a def, each at a node, with its block and its dominators
@@ -25,7 +26,7 @@ from headwater.cpg.extract.flow.points import (
     FlowEvidence,
     PointColumns,
 )
-from headwater.cpg.extract.flow.reaching import find_reaching
+from headwater.cpg.extract.flow.reaching import TooManyPairs, find_reaching
 
 __all__ = [
     "ACTIONS",
@@ -37,6 +38,7 @@ __all__ = [
     "FlowEdgeColumns",
     "FlowEvidence",
     "PointColumns",
+    "TooManyPairs",
     "find_flow",
     "find_reaching",
 ]

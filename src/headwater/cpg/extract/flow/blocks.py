@@ -1,7 +1,6 @@
-"""The basic blocks of a def: runs of points that are passed from first to last, if they are not left by an
-exception that leaves the def.
+"""The basic blocks of a def: runs of points that are passed from the first to the last.
 
-Not here: how the points came about.
+An exception that leaves the def may leave a block anywhere. Not here: how the points came about.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.flow.blocks import find_blocks
 from headwater.cpg.extract.flow.course import SITE_ACTION, SITE_BITS, WAY_BITS, WAY_KIND, Course
+from headwater.cpg.extract.flow.definitions import parameters_of
 from headwater.cpg.extract.flow.dominance import (
     find_control,
     find_dominators,
@@ -30,7 +31,7 @@ from headwater.cpg.extract.flow.points import (
     FlowEvidence,
     PointColumns,
 )
-from headwater.cpg.extract.flow.statements import draw_body, parameters_of
+from headwater.cpg.extract.flow.statements import draw_body
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,7 @@ def _add_dominance(flow: FlowEvidence, blocks: Blocks, leaving: Sequence[int], o
     if first_leaving:
         above[last] = meet_above([block for block in (*first_leaving, above[last]) if block >= 0], above)
     live = [block >= 0 for block in above]
-    below, left = find_post_dominators(successors, live, (of[-2], last))
+    below, _ = find_post_dominators(successors, live, (of[-2], last))
     ends = [points[-1] + offset for points in members]
     starts: list[int | None] = [*[points[0] + offset for points in members], None]
     over: list[int | None] = [None] * len(of)
@@ -132,7 +133,7 @@ def _add_dominance(flow: FlowEvidence, blocks: Blocks, leaving: Sequence[int], o
     flow.points.idom.extend(over)
     flow.points.ipdom.extend(under)
     control = flow.control
-    for block, on, branch in find_control(successors, below, left):
+    for block, on, branch in find_control(successors, below):
         points = members[block]
         control.point.extend([point + offset for point in points])
         control.on.extend([ends[on]] * len(points))

@@ -21,7 +21,7 @@ from headwater.cpg.extract.flow.points import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 WAY_BITS = 4
 WAY_KIND = (1 << WAY_BITS) - 1

@@ -99,48 +99,48 @@ def _settle(
     """Lower each block's post-dominator until none changes; `order` has the end's neighbours last."""
     end = len(successors)
     place = [*place, len(order)]
-    nearest = list(range(end))
-    known = [False] * end
+    nearest = [-1] * end
     for block in ends:
-        if place[block] >= 0:
-            known[block] = True
-            nearest[block] = end
+        nearest[block] = end
     changed = True
     while changed:
         changed = False
         for block in reversed(order):
             if block in ends:
                 continue
-            found = -1
-            for follower, _ in successors[block]:
-                if not known[follower]:
-                    continue
-                if found < 0:
-                    found = follower
-                    continue
-                other = follower
-                while found != other:
-                    if place[found] < place[other]:
-                        found = nearest[found]
-                    else:
-                        other = nearest[other]
-            if nearest[block] != found or not known[block]:
+            following = [follower for follower, _ in successors[block] if nearest[follower] >= 0]
+            found = following[0]
+            if len(following) > 1:
+                found = _meet_below(following, nearest, place)
+            if nearest[block] != found:
                 nearest[block] = found
-                known[block] = changed = True
-    return nearest
+                changed = True
+    return [block if below < 0 or place[block] < 0 else below for block, below in enumerate(nearest)]
+
+
+def _meet_below(blocks: Sequence[int], nearest: Sequence[int], place: Sequence[int]) -> int:
+    """The nearest block that post-dominates all of some blocks, as far as is known."""
+    found = blocks[0]
+    for other in blocks:
+        while found != other:
+            if place[found] < place[other]:
+                found = nearest[found]
+            else:
+                other = nearest[other]  # noqa: PLW2901
+    return found
 
 
 def find_control(
-    successors: Sequence[Sequence[tuple[int, int]]], nearest: Sequence[int], left: Sequence[int]
+    successors: Sequence[Sequence[tuple[int, int]]], nearest: Sequence[int]
 ) -> Iterable[tuple[int, int, int]]:
     """Which block depends on which by which kind of edge, given the post-dominators, each once."""
     found: dict[tuple[int, int, int], None] = {}
     for block, following in enumerate(successors):
-        if nearest[block] == block or (len(following) == 1 and block not in left):
+        if nearest[block] == block or len(following) == 1:
             continue
         stop = nearest[block]
         for follower, kind in following:
-            while follower != stop:
+            while follower != stop and nearest[follower] != follower:
                 found[follower, block, kind] = None
                 follower = nearest[follower]  # noqa: PLW2901
     return found

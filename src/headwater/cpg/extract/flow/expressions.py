@@ -7,8 +7,9 @@ tuples of a function and what it is given besides the course. Not here: statemen
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
+from headwater.cpg.extract.flow.conditions import ASKED_IN_PARTS, Ways, ask, branch_at, settle
 from headwater.cpg.extract.flow.course import SITE_ACTION, SITE_BITS, WAY_BITS
 from headwater.cpg.extract.flow.points import (
     AWAIT,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     from headwater.cpg.extract.flow.course import Course
 
-Ways: TypeAlias = list[int]
-
 _ACTION_OF = {ast.Load: USE, ast.Store: DEF, ast.Del: DEL}
 _NOT_EVALUATED = frozenset(
     {"ctx", "op", "ops", "id", "attr", "arg", "name", "kind", "conversion", "str", "rest", "kwd_attrs"}
@@ -43,7 +42,7 @@ _COMPOSITE = frozenset({ast.BoolOp, ast.IfExp, *_SUSPENDING})
 _BRANCHING = (ast.BoolOp, ast.IfExp, ast.Compare, *_COMPREHENSIONS, *_SUSPENDING)
 
 
-def evaluate(course: Course, node: Any) -> None:
+def evaluate(course: Course, node: Any) -> None:  # noqa: C901, PLR0912  one loop, run for every node
     """Add the events of an expression or pattern, and the points of what branches or suspends in it."""
     outer, course.stack = course.stack, [node]
     stack, events, parameters = course.stack, course.events, course.parameters
@@ -85,13 +84,13 @@ def evaluate(course: Course, node: Any) -> None:
     course.stack = outer
 
 
-def test(course: Course, node: Any) -> tuple[Ways, Ways]:
+def branch_on(course: Course, node: Any) -> tuple[Ways, Ways]:
     """Evaluate a condition to branch points; the ways on which it is true, and those on which it is not."""
-    if node.__class__ in _TESTED_IN_PARTS:
-        evaluate(course, (_test, node))
+    if node.__class__ in ASKED_IN_PARTS:
+        evaluate(course, (ask, node))
         return course.results.pop()
     evaluate(course, node)
-    return _branch(course, node)
+    return branch_at(course, node)
 
 
 def evaluate_arm(course: Course, node: Any) -> None:
@@ -101,7 +100,7 @@ def evaluate_arm(course: Course, node: Any) -> None:
 
 
 def loop_over(course: Course, iterable: Any, target: Any, row: int) -> int:
-    """Add the points of an evaluated iterable and of the loop at `row`; the loop's, whose front is an item."""
+    """Add the points of an evaluated iterable and of the loop at `row`; the loop's, with an item in front."""
     course.may_raise = True
     course.point(iterable.row, EXPR)
     return bind_at(course, target, row, LOOP)
@@ -157,128 +156,12 @@ def _join(course: Course, ways: Ways) -> None:
     course.front = course.front + ways
 
 
-# Conditions: a step leaves the ways on which one is true, and those on which it is not, in the results.
-
-
-def _test(course: Course, node: Any) -> None:
-    in_parts = _TESTED_IN_PARTS.get(node.__class__)
-    if in_parts is not None:
-        in_parts(course, node)
-    else:
-        course.stack.append((_test_value, node))
-        course.stack.append(node)
-
-
-def _test_value(course: Course, node: Any) -> None:
-    course.results.append(_branch(course, node))
-
-
-def _branch(course: Course, node: Any) -> tuple[Ways, Ways]:
-    """A branch point of an evaluated condition; one that is always the same has one way only."""
-    value = _constant_of(node)
-    course.may_raise |= value is None
-    here = course.point(node.row, BRANCH) << WAY_BITS
-    return [] if value is False else [here | TRUE], [] if value is True else [here | FALSE]
-
-
-def _constant_of(node: Any) -> bool | None:
-    """What a condition always is, as far as Python itself looks."""
-    if node.__class__ is ast.Constant:
-        return bool(node.value)
-    return True if node.__class__ is ast.Name and node.id == "__debug__" else None
-
-
-def _test_not(course: Course, node: ast.UnaryOp) -> None:
-    if node.op.__class__ is ast.Not:
-        course.stack.append((_swap,))
-        course.stack.append((_test, node.operand))
-    else:
-        course.stack.append((_test_value, node))
-        course.stack.append(node.operand)
-
-
-def _swap(course: Course) -> None:
-    true, false = course.results.pop()
-    course.results.append((false, true))
-
-
-def _test_bool(course: Course, node: ast.BoolOp) -> None:
-    course.stack.append((_test_rest, node, 1, []))
-    course.stack.append((_test, node.values[0]))
-
-
-def _test_rest(course: Course, node: ast.BoolOp, index: int, settled: Ways) -> None:
-    """Go on to the next operand, where the one before has not settled the outcome."""
-    open_ways = _settle(course, node, settled)
-    if index < len(node.values):
-        course.front = open_ways
-        course.stack.append((_test_rest, node, index + 1, settled))
-        course.stack.append((_test, node.values[index]))
-    elif node.op.__class__ is ast.And:
-        course.results.append((open_ways, settled))
-    else:
-        course.results.append((settled, open_ways))
-
-
-def _settle(course: Course, node: ast.BoolOp, settled: Ways) -> Ways:
-    true, false = course.results.pop()
-    if node.op.__class__ is ast.And:
-        settled.extend(false)
-        return true
-    settled.extend(true)
-    return false
-
-
-def _test_choice(course: Course, node: ast.IfExp) -> None:
-    course.stack.append((_test_body, node))
-    course.stack.append((_test, node.test))
-
-
-def _test_body(course: Course, node: ast.IfExp) -> None:
-    course.front, other = course.results.pop()
-    course.stack.append((_test_orelse, node, other))
-    course.stack.append((_test, node.body))
-
-
-def _test_orelse(course: Course, node: ast.IfExp, other: Ways) -> None:
-    course.front = other
-    course.stack.append((_merge,))
-    course.stack.append((_test, node.orelse))
-
-
-def _merge(course: Course) -> None:
-    second, first = course.results.pop(), course.results.pop()
-    course.results.append((first[0] + second[0], first[1] + second[1]))
-
-
-def _test_compare(course: Course, node: ast.Compare) -> None:
-    if len(node.ops) == 1:
-        course.stack.append((_test_value, node))
-        course.stack.append(node)
-    else:
-        course.stack.append((_test_comparator, node, 0, []))
-        course.stack.append(node.comparators[0])
-        course.stack.append(node.left)
-
-
-def _test_comparator(course: Course, node: ast.Compare, index: int, settled: Ways) -> None:
-    course.may_raise = True
-    here = course.point(_row(node.comparators[index]), BRANCH) << WAY_BITS
-    settled.append(here | FALSE)
-    if index + 1 < len(node.comparators):
-        course.front = [here | TRUE]
-        course.stack.append((_test_comparator, node, index + 1, settled))
-        course.stack.append(node.comparators[index + 1])
-    else:
-        course.results.append(([here | TRUE], settled))
-
-
 # Values.
 
 
 def _choose(course: Course, node: ast.IfExp) -> None:
     course.stack.append((_choose_body, node))
-    course.stack.append((_test, node.test))
+    course.stack.append((ask, node.test))
 
 
 def _choose_body(course: Course, node: ast.IfExp) -> None:
@@ -293,14 +176,14 @@ def _choose_orelse(course: Course, node: ast.IfExp, other: Ways) -> None:
 
 def _combine(course: Course, node: ast.BoolOp) -> None:
     course.stack.append((_combine_rest, node, 1, []))
-    course.stack.append((_test, node.values[0]))
+    course.stack.append((ask, node.values[0]))
 
 
 def _combine_rest(course: Course, node: ast.BoolOp, index: int, settled: Ways) -> None:
-    course.front = _settle(course, node, settled)
+    course.front = settle(course, node, settled)
     operand = node.values[index]
     if index + 1 < len(node.values):
-        course.stack.extend(((_combine_rest, node, index + 1, settled), (_test, operand)))
+        course.stack.extend(((_combine_rest, node, index + 1, settled), (ask, operand)))
     else:
         course.stack.extend(((_join, settled), (_end_arm, operand), operand))
 
@@ -315,7 +198,7 @@ def _compare(course: Course, node: ast.Compare) -> None:
 
 def _compare_rest(course: Course, node: ast.Compare, index: int, settled: Ways) -> None:
     course.may_raise = True
-    row = _row(node.comparators[index])
+    row = node.comparators[index].__dict__["row"]
     if index + 1 == len(node.comparators):
         course.point(row, EXPR)
         course.front.extend(settled)
@@ -333,7 +216,7 @@ def _comprehend(course: Course, node: Any) -> None:
     for clause in node.generators:
         todo += [clause.iter, (_clause, clause, heads)]
         for condition in clause.ifs:
-            todo += [(_test, condition), (_filter, heads)]
+            todo += [(ask, condition), (_filter, heads)]
     elements = (node.key, node.value) if node.__class__ is ast.DictComp else (node.elt,)
     for element in elements:
         todo += [element, (_end_arm, element)]
@@ -407,16 +290,6 @@ def _nothing(course: Course, node: Any) -> None:
     del course, node
 
 
-def _row(node: Any) -> int:
-    return node.row
-
-
-_TESTED_IN_PARTS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
-    ast.BoolOp: _test_bool,
-    ast.UnaryOp: _test_not,
-    ast.IfExp: _test_choice,
-    ast.Compare: _test_compare,
-}
 _SPECIAL: dict[type[object], Callable[[Course, Any], None]] = {
     tuple: _run,
     ast.IfExp: _choose,
@@ -431,8 +304,8 @@ _SPECIAL: dict[type[object], Callable[[Course, Any], None]] = {
     ast.MatchMapping: _match_mapping,
     ast.MatchSingleton: _nothing,
 }
-# The fields of all other nodes, from last to first: what is pushed last is evaluated first. A walrus gives its
-# target the value, so it is the one whose fields are evaluated the other way round.
+# The fields of all other nodes, from last to first: what is pushed last is evaluated first. A walrus gives
+# its target the value, so it is the one whose fields are evaluated the other way round.
 _PLAIN: dict[type[ast.AST], tuple[str, ...]] = {
     kind: tuple(name for name in reversed(kind._fields) if name not in _NOT_EVALUATED)
     for kind in AST_CLASSES

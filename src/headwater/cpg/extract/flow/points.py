@@ -49,7 +49,8 @@ class PointColumns:
     passes (over all edges), `ipdom` the nearest that every way to the end passes; both are missing for dead
     points, and where there is none. For `ipdom`, exceptions that merely may happen and leave the def are
     looked away from: of the exception edges to `exc_exit` only those count that a raise, an assert, the end
-    of a with or the last handler of a try has. A loop that nothing leaves counts as left at its head.
+    of a with or the last handler of a try has. A loop that nothing leaves counts as left at the end of the
+    block that its head is in; nothing depends on that.
     """
 
     def_row: list[int]

@@ -8,9 +8,7 @@ speak of the same variable, which is asked of the caller.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.flow.points import BIND, DEL, EXCEPTION, FALSE, USE
@@ -19,6 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from headwater.cpg.extract.flow.points import FlowEvidence
+
+
+# A name that is changed on thousands of branches in a row has as many definitions at each of its uses. The
+# largest files that people write have a twentieth of it.
+MOST_PAIRS = 2_000_000
+
+
+class TooManyPairs(Exception):
+    """A file has more pairs than one file's share of a worker's memory has room for."""
 
 
 @dataclass(slots=True)
@@ -55,6 +62,9 @@ def find_reaching(flow: FlowEvidence, binding_of: Mapping[int, int]) -> tuple[li
     Args:
         flow: what `find_flow` gives
         binding_of: the variable that each site belongs to, by row; sites that are missing are left out
+
+    Raises:
+        TooManyPairs: there are more than MOST_PAIRS.
     """
     defined: list[int] = []
     used: list[int] = []
@@ -74,6 +84,8 @@ def find_reaching(flow: FlowEvidence, binding_of: Mapping[int, int]) -> tuple[li
         _read_blocks(flow, index, [row for row in rows if row[3] in changed], search)
         if search.exposed:
             _reach_between(flow, index, search)
+        if len(defined) + len(search.defined) > MOST_PAIRS:
+            raise TooManyPairs
         defined += search.defined
         used += search.used
     return defined, used
@@ -131,6 +143,8 @@ def _reach_between(flow: FlowEvidence, index: int, search: _Search) -> None:
     into = _flow_in(_edges_of(flow, index), effects)
     for number, variable, use in search.exposed:
         reaching = into[number] & mask_of[variable]
+        if len(search.defined) + reaching.bit_count() > MOST_PAIRS:
+            raise TooManyPairs
         while reaching:
             bit = reaching & -reaching
             search.defined.append(sites[bit.bit_length() - 1])
@@ -144,12 +158,17 @@ def _effects_of(
     """What a block keeps and adds, by the ways it is left: as it goes on, by an exception, by a failure."""
 
     def bits(sites: Iterable[int]) -> int:
-        return reduce(or_, (bit_of.get(site, 0) for site in sites), 0)
+        found = 0
+        for site in sites:
+            found |= bit_of.get(site, 0)
+        return found
 
     def effect(state: Mapping[int, list[int]]) -> tuple[int, int]:
-        there = wanted.intersection(state)
-        lost = reduce(or_, (mask_of[variable] for variable in there), 0)
-        return ~lost, reduce(or_, (bits(state[variable]) for variable in there), 0)
+        lost = added = 0
+        for variable in wanted.intersection(state):
+            lost |= mask_of[variable]
+            added |= bits(state[variable])
+        return ~lost, added
 
     after = effect(block.after)
     if block.before is None:

@@ -1,6 +1,6 @@
 """The points and events of statements: what leads where, and what is left how.
 
-Not here: what expressions do, and what a def is made of besides its statements.
+Not here: what expressions do, and what definitions are besides statements among others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.flow.course import RAISED, RETURN, SITE_BITS, WAY_BITS, Cleanup, Loop, led_on
-from headwater.cpg.extract.flow.expressions import bind_at, evaluate, evaluate_arm, loop_over, test
+from headwater.cpg.extract.flow.definitions import draw_class, draw_function, draw_type_alias
+from headwater.cpg.extract.flow.expressions import bind_at, branch_on, evaluate, evaluate_arm, loop_over
 from headwater.cpg.extract.flow.points import (
     BIND,
     BRANCH,
@@ -85,13 +86,6 @@ def _ann_assign(course: Course, node: Any) -> None:
     course.point(node.row, STMT)
 
 
-def _type_alias(course: Course, node: Any) -> None:
-    _type_parameters(course, node)
-    evaluate(course, node.value)
-    evaluate(course, node.name)
-    course.point(node.row, STMT)
-
-
 def _delete(course: Course, node: Any) -> None:
     for target in node.targets:
         evaluate(course, target)
@@ -140,60 +134,11 @@ def _raise_at(course: Course, row: int) -> None:
 
 def _assert(course: Course, node: Any) -> None:
     """The statement's own point is where it raises."""
-    true, course.front = test(course, node.test)
+    true, course.front = branch_on(course, node.test)
     if node.msg is not None:
         evaluate_arm(course, node.msg)
     _raise_at(course, node.row)
     course.front = true
-
-
-# Definitions.
-
-
-def _function(course: Course, node: Any) -> None:
-    arguments = node.args
-    for value in (*node.decorator_list, *arguments.defaults, *filter(None, arguments.kw_defaults)):
-        evaluate(course, value)
-    _type_parameters(course, node)
-    for each in parameters_of(arguments):
-        if each.annotation is not None:
-            evaluate(course, each.annotation)
-    if node.returns is not None:
-        evaluate(course, node.returns)
-    course.inner.append(node)
-    course.events.append(node.row << SITE_BITS | DEF)
-    course.point(node.row, STMT)
-
-
-def _class(course: Course, node: Any) -> None:
-    for value in node.decorator_list:
-        evaluate(course, value)
-    _type_parameters(course, node)
-    for value in (*node.bases, *(each.value for each in node.keywords)):
-        evaluate(course, value)
-    course.inner.append(node)
-    course.events.append(node.row << SITE_BITS | DEF)
-    course.may_raise = True
-    course.point(node.row, STMT)
-
-
-def _type_parameters(course: Course, node: Any) -> None:
-    for each in getattr(node, "type_params", ()):
-        course.events.append(each.row << SITE_BITS | DEF)
-        for value in (getattr(each, "bound", None), getattr(each, "default_value", None)):
-            if value is not None:
-                evaluate(course, value)
-
-
-def parameters_of(arguments: ast.arguments) -> list[Any]:
-    """The parameters in the order in which they are written."""
-    return [
-        *arguments.posonlyargs,
-        *arguments.args,
-        *filter(None, (arguments.vararg,)),
-        *arguments.kwonlyargs,
-        *filter(None, (arguments.kwarg,)),
-    ]
 
 
 # Branches and loops.
@@ -202,7 +147,7 @@ def parameters_of(arguments: ast.arguments) -> list[Any]:
 def _if(course: Course, node: Any) -> None:
     ends: list[int] = []
     while True:  # a chain of elifs is as deep as it is long
-        true, false = test(course, node.test)
+        true, false = branch_on(course, node.test)
         course.front = true
         draw_body(course, node.body)
         ends += course.front
@@ -216,7 +161,7 @@ def _if(course: Course, node: Any) -> None:
 
 def _while(course: Course, node: Any) -> None:
     head = len(course.nodes)
-    course.front, false = test(course, node.test)
+    course.front, false = branch_on(course, node.test)
     _loop_body(course, node, head, false)
 
 
@@ -247,7 +192,7 @@ def _match(course: Course, node: Any) -> None:
         course.front = [here | CASE]
         failed = [] if _always_matches(case.pattern) else [here | FALSE]
         if case.guard is not None:
-            course.front, false = test(course, case.guard)
+            course.front, false = branch_on(course, case.guard)
             failed += false
         draw_body(course, case.body)
         ends += course.front
@@ -397,8 +342,8 @@ _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
     **dict.fromkeys((ast.Pass, ast.Global, ast.Nonlocal), _plain),
     ast.Break: _break,
     ast.Continue: _continue,
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _function),
-    ast.ClassDef: _class,
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), draw_function),
+    ast.ClassDef: draw_class,
     ast.If: _if,
     ast.While: _while,
     **dict.fromkeys((ast.For, ast.AsyncFor), _for),
@@ -406,5 +351,5 @@ _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
     ast.Match: _match,
     ast.Try: _try,
     ast.TryStar: _try,
+    **{kind: draw_type_alias for kind in AST_CLASSES if kind.__name__ == "TypeAlias"},
 }
-_DRAWERS |= {kind: _type_alias for kind in AST_CLASSES if kind.__name__ == "TypeAlias"}

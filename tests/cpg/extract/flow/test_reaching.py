@@ -1,0 +1,98 @@
+"""Definitions reach the uses that see them: what runs of programs saw, and cases told one by one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from flow_programs import Tape, programs
+from flow_reading import read
+from flow_tracing import FILE, Paths, trace
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.cpg.extract.flow import TooManyPairs, find_reaching
+
+TAPES = st.lists(st.lists(st.integers(0, 5), max_size=40), min_size=3, max_size=6)
+
+
+@settings(max_examples=250, deadline=None)
+@given(programs(), TAPES)
+def test_what_a_use_saw_reaches_it_and_what_was_run_is_a_way(text: str, tapes: list[list[int]]) -> None:
+    reading = read(text)
+    paths, pairs = Paths(reading), set(reading.reaching_lines())
+    space: dict[str, Any] = {}
+    exec(compile(text, FILE, "exec"), space)  # noqa: S102
+    for numbers in tapes:
+        tape = Tape(list(numbers))
+
+        def run(tape: Tape = tape) -> None:
+            with suppress(Exception):
+                space["f"](*tape.arguments())
+
+        assert [why for each in trace(run) if (why := paths.why_not(each))] == []
+        assert set(tape.seen) <= pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(a):\n a\n a = 2\n a", [(1, 2), (3, 4)]),
+        ("def f(a):\n if a:\n  a = 3\n return a", [(1, 2), (1, 4), (3, 4)]),
+        ("def f(a):\n while a:\n  a = 3", [(1, 2), (3, 2)]),
+        ("def f(a):\n while a:\n  a\n  a = 4", [(1, 2), (1, 3), (4, 2), (4, 3)]),
+        ("x = 1\nfor x in y:\n pass\nx", [(1, 4), (2, 4)]),
+        ("x = 1\nfor x in y:\n break\nx", [(1, 4), (2, 4)]),
+        ("x = 1\nfor x in y:\n x", [(2, 3)]),
+        ("x = 1\ndel x\nx", []),
+        ("x = 1\nif y:\n del x\nx", [(1, 4)]),
+        ("x = 1\nif (x := y):\n x\nelse:\n x", [(2, 3), (2, 5)]),
+        ("x = 1\ntry:\n x = f()\n x = g()\nexcept E:\n x", [(1, 6), (3, 6), (4, 6)]),
+        ("x = 1\ntry:\n x = 3\n g()\nexcept E:\n x", [(3, 6)]),
+        ("try:\n f()\nexcept E as x:\n x\nexcept F:\n x", [(3, 4)]),
+        ("x = 1\ntry:\n f()\nexcept E as x:\n pass\nexcept F:\n x", [(1, 7)]),
+        ("x = 1\nwith y as x:\n x\nx", [(2, 3), (2, 4)]),
+        ("x = 1\nmatch y:\n case [x] | (x, _):\n  x\n case _:\n  x", [(1, 6), (3, 4), (3, 4)]),
+        ("x = 1\nx += 2\nx", [(1, 2), (2, 3)]),
+        ("for i in y:\n x += 2", [(2, 2)]),
+        ("x = 1\nif False:\n x = 3\nx", [(1, 4)]),
+        ("raise E\nx = 2\nx\nif y:\n x", [(2, 3), (2, 5)]),
+        ("[x for x in y]\n", [(1, 1)]),
+        ("x: int\nx", []),
+        ("try:\n x = 2\n f()\nfinally:\n x", [(2, 5)]),
+        ("def g(): pass\nclass C: pass\nimport a.b\ng, C, a", [(1, 4), (2, 4), (3, 4)]),
+        ("def f():\n return x\nx = 3", []),
+    ],
+)
+def test_pairs_of_lines(text: str, expected: list[tuple[int, int]]) -> None:
+    assert read(text).reaching_lines() == expected
+
+
+def test_only_sites_of_one_variable_make_pairs() -> None:
+    reading = read("x = 1\nx\ny = 1\ny")
+    assert find_reaching(reading.flow, {}) == ([], [])
+    known = {site: 0 for site in reading.variables if reading.name_of(site) == "y"}
+    made, used = find_reaching(reading.flow, known)
+    assert [reading.nodes[site].lineno for site in (*made, *used)] == [3, 4]
+
+
+def test_no_pair_is_told_twice() -> None:
+    pairs = read("for i in y:\n try:\n  x = i\n  f(x)\n finally:\n  x; x = 6").reaching()
+    assert len(pairs) == len(set(pairs))
+
+
+def test_the_other_side_of_an_or_pattern_is_a_definition_too() -> None:
+    assert len(set(read("match y:\n case [x] | (x, _):\n  x").reaching())) == 2
+
+
+def test_a_long_module_takes_time_in_proportion() -> None:
+    """A quadratic search would not end within the test's time."""
+    lines = [f"if a{number}: a{number + 1} = a{number}" for number in range(20_000)]
+    assert len(read("\n".join(lines)).reaching()) == 2 * 19_999
+
+
+def test_pairs_beyond_all_measure_are_refused() -> None:
+    reading = read("x = 1\n" + "if a: x = x\n" * 2_500)
+    with pytest.raises(TooManyPairs):
+        find_reaching(reading.flow, reading.variables)
