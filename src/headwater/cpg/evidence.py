@@ -42,11 +42,17 @@ EVIDENCE_COLUMNS = (
     f"nodes ARRAY<STRUCT<{_NODE}>>, diagnostics ARRAY<STRUCT<{_DIAGNOSTIC}>>"
 )
 
+_OF_NOTEBOOKS = frozenset({"text_bytes", "notebook_cell_map"})  # which the pipeline does not read
+
 
 def evidence_of(repo_id: str, path: str, content: bytes) -> Mapping[str, object]:
     """The values of one row, by the columns of EVIDENCE_COLUMNS."""
     found = extract_syntax(repo_id, path, content)
-    facts = {each.name: getattr(found.file, each.name) for each in fields(found.file)}
+    facts = {
+        each.name: getattr(found.file, each.name)
+        for each in fields(found.file)
+        if each.name not in _OF_NOTEBOOKS
+    }
     facts["line_starts"] = pa.array(found.file.line_starts, pa.int64())
     return facts | {
         "nodes": _node_rows(found.nodes),
