@@ -7,6 +7,7 @@ Arrow and without Spark.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
@@ -87,14 +88,17 @@ LISTS: Mapping[str, Mapping[str, str]] = {
     "flow": {"src": "INT", "dst": "INT", "kind": "STRING"},
     "control": {"point": "INT", "on_point": "INT", "branch": "STRING"},
     "reaching": {"def_node": "INT", "use_node": "INT"},
+    "notebook_cell_map": {"cell": "INT", "bstart": "BIGINT", "bend": "BIGINT"},
     "diagnostics": {
         **dict.fromkeys(("stage", "source", "code", "severity", "message"), "STRING"),
         **dict.fromkeys(("bstart", "bend"), "BIGINT"),
     },
 }
+_PLACE = frozenset({"bstart", "bend", "line", "col", "end_line", "end_col"})
 _FILE = (
     "file_id STRING, module_fqn STRING, encoding STRING, newline STRING, language STRING, is_test BOOLEAN, "
-    "line_starts ARRAY<BIGINT>, line_count INT, parse_status STRING, node_ids ARRAY<STRING>"
+    "line_starts ARRAY<BIGINT>, line_count INT, parse_status STRING, text_bytes BIGINT, "
+    "node_ids ARRAY<STRING>"
 )
 EVIDENCE_COLUMNS = ", ".join(
     [
@@ -116,7 +120,9 @@ def evidence_of(repo_id: str, path: str, content: bytes) -> Mapping[str, object]
     ids = found.syntax.nodes.node_id + found.facts.added.node_id
     row["node_ids"] = pa.array(ids, pa.string())
     columns = {"nodes": _nodes(found), **_of_facts(found.facts), "diagnostics": _diagnostics(found)}
-    return row | {name: _rows(columns[name], LISTS[name]) for name in LISTS}
+    row |= {name: _rows(columns[name], kinds) for name, kinds in LISTS.items() if name in columns}
+    row["notebook_cell_map"] = _cells(file.notebook_cell_map)
+    return row
 
 
 def extractor_version() -> str:
@@ -131,6 +137,13 @@ def _rows(columns: Columns, kinds: Mapping[str, str]) -> pa.Array[Any]:
     if "props" in kinds:
         arrays.append(_pairs(columns["props"]))
     return cast("Any", pa.StructArray).from_arrays(arrays, list(kinds))
+
+
+def _cells(cells: Sequence[tuple[int, int, int]] | None) -> pa.Array[Any] | None:
+    if cells is None:
+        return None
+    kinds = LISTS["notebook_cell_map"]
+    return _rows({name: [cell[index] for cell in cells] for index, name in enumerate(kinds)}, kinds)
 
 
 def _pairs(props: Sequence[dict[str, str] | None]) -> pa.Array[Any]:
@@ -154,16 +167,20 @@ def _nodes(found: FileEvidence) -> Columns:
     tree, added = found.syntax.nodes, found.facts.added
     missing = [None] * len(added.node_id)
     own = {each.name: getattr(added, each.name) for each in fields(added)}
-    columns: dict[str, Sequence[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for name in LISTS["nodes"]:
         column = getattr(tree, name)
         if name in own:
             more = own[name]
-        elif name in {"bstart", "bend", "line", "col", "end_line", "end_col"}:
+        elif name in _PLACE:
             more = [None if of is None else column[of] for of in added.of]
         else:
             more = missing
         columns[name] = column + more
+    for number, span in enumerate(added.span, len(tree.node_id)):
+        if span is not None:
+            columns["bstart"][number], columns["bend"][number] = span
+            columns["line"][number] = bisect_right(found.syntax.file.line_starts, span[0])
     return columns
 
 

@@ -5,7 +5,8 @@ not null a number that stands for its name and type, then its value. The digest 
 the two sums, modulo 2**64; so digests add up: a table's is what it was, less what was removed, plus what
 was added. A column of nulls says nothing, so a column that is added later changes nothing in rows without it.
 Lists of texts, whole numbers and structs of such are hashed as JSON: looking at element after element takes
-several times as long. A column that is marked as approximate is left out: its last digits depend on how the rows were laid out.
+several times as long. A column that is marked as approximate is left out: its last digits depend on how the
+rows were laid out.
 Not here: whether a table's rows can be read; and where its digests are kept.
 """
 

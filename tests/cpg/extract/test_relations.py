@@ -76,11 +76,6 @@ def rows_of(columns: Any) -> list[dict[str, object]]:
         ("@a\n@b.c(1)\ndef f(): ...", "DECORATES", [("a", "f", None, 0), ("b.c(1)", "f", None, 1)]),
         ("@a\nclass C: ...", "DECORATES", [("a", "C", None, 0)]),
         (
-            "'m'\ndef f():\n 'd'\nclass C:\n 1",
-            "DOCUMENTS",
-            [("'m'", "<module>", None, None), ("'d'", "f", None, None)],
-        ),
-        (
             "def f():\n raise E(1) from e\n raise x.F\n raise",
             "RAISES",
             [("f", "E", None, None), ("f", "x.F", None, None)],

@@ -1,20 +1,22 @@
 """All facts of one file in one numbering of nodes: the tree's, then those that are in no tree.
 
-    BINDING      a name of a scope, as long as it stands for no name of another scope; `binding` facts have all
+    BINDING      a name of a scope that stands for no name of another scope
     CFG_ENTRY    where a module, class, function or lambda begins
     CFG_EXIT     where it ends; a second one, with the property `exit`, where an exception leaves it
+    COMMENT      a comment, with its kind as a property
     DIAGNOSTIC   what is wrong with the file
 
 Edges go from number to number. Beside those that syntax alone says (relations.py):
 
     BINDS                      a def and each name of its scope
-    REFERS_TO                  a name where it is written, and what it stands for; the label says use, def or del
+    REFERS_TO                  a name where it is written, and what it stands for; labelled use, def or del
     READS, WRITES, DELETES     a def and the names that it reads, binds or deletes, its own and others'
     CAPTURES                   a def and the names of defs around it that it holds on to
     CFG_NEXT, CFG_TRUE, CFG_FALSE, CFG_EXC     what may follow what; the label says why, where that is special
     DOMINATES, POST_DOMINATES  a node and those that it comes nearest before, or after, on every way
     CONTROL_DEP                what decides, what it decides about; the label is the kind of way
     REACHING_DEF               where a name gets a value, and where that is read
+    DOCUMENTS                  a docstring and its def; a comment, so labelled, and what it speaks of
     HAS_DIAGNOSTIC             the file and what is wrong with it
 
 Not here: finding any of it.
@@ -25,6 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from headwater.cpg.extract.comments import find_comments, find_docstrings
 from headwater.cpg.extract.flow import (
     EDGE_KINDS,
     POINT_KINDS,
@@ -54,9 +57,11 @@ if TYPE_CHECKING:
 
     from headwater.cpg.extract.identity import Digest
     from headwater.cpg.extract.relations import RelationColumns
+    from headwater.cpg.extract.source import SourceText
     from headwater.cpg.extract.walk import Walk
 
 _BINDING, _ENTRY, _EXIT, _DIAGNOSTIC = "BINDING", "CFG_ENTRY", "CFG_EXIT", "DIAGNOSTIC"
+_COMMENT_PART = [text_part("COMMENT")]
 _BY_EXCEPTION = {"exit": "exception"}
 # What an edge of each kind is in the graph, and its label.
 _FLOW_EDGES: dict[str, tuple[str, str | None]] = {
@@ -71,14 +76,35 @@ _USES = {"use": "READS", "def": "WRITES", "del": "DELETES"}
 
 @dataclass(frozen=True, slots=True)
 class AddedColumns:
-    """Nodes that are in no tree; `of` is the node in the tree whose place they have, if any."""
+    """Nodes that are in no tree: those with a `span` have a place of their own, others that of a node."""
 
     node_id: list[str] = field(default_factory=list[str])
     node_kind: list[str] = field(default_factory=list[str])
     owner: list[int | None] = field(default_factory=list["int | None"])
     name: list[str | None] = field(default_factory=list["str | None"])
+    span: list[tuple[int, int] | None] = field(default_factory=list["tuple[int, int] | None"])
     of: list[int | None] = field(default_factory=list["int | None"])
     props: list[dict[str, str] | None] = field(default_factory=list["dict[str, str] | None"])
+
+    def add(
+        self,
+        node_id: str,
+        node_kind: str,
+        owner: int | None,
+        name: str | None,
+        *,
+        of: int | None = None,
+        span: tuple[int, int] | None = None,
+        props: dict[str, str] | None = None,
+    ) -> None:
+        """One more."""
+        self.node_id.append(node_id)
+        self.node_kind.append(node_kind)
+        self.owner.append(owner)
+        self.name.append(name)
+        self.of.append(of)
+        self.span.append(span)
+        self.props.append(props)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +126,9 @@ class Facts:
     used: list[int]
 
 
-def find_facts(module: ast.Module, walk: Walk, ids: Sequence[str], diagnostics: Sequence[str]) -> Facts:
+def find_facts(
+    module: ast.Module, walk: Walk, source: SourceText, ids: Sequence[str], diagnostics: Sequence[str]
+) -> Facts:
     """All facts of a walked module whose nodes have these ids; `diagnostics` are the codes of its own."""
     relations = find_relations(walk.rows)
     scopes = find_scopes(module)
@@ -116,6 +144,7 @@ def find_facts(module: ast.Module, walk: Walk, ids: Sequence[str], diagnostics: 
     _refer(edges, walk, scopes, [nodes[each] for each in meant])
     _follow(edges, flow, places)
     _extend(edges, "REACHING_DEF", zip(defined, used, strict=True))
+    _comment(added, edges, len(ids), walk, source)
     _diagnose(added, edges, len(ids), walk, diagnostics)
     return Facts(
         added=added,
@@ -171,24 +200,34 @@ def _diagnose(
     _extend(edges, "HAS_DIAGNOSTIC", ((0, first + index) for index in range(count)))
     local = [f"{code}#{index}" for index, code in enumerate(codes)]
     digests = [walk.rows[0][2].digest] * count
-    added.node_id.extend(node_ids([text_part(_DIAGNOSTIC)] * count, digests, local))
-    added.node_kind.extend([_DIAGNOSTIC] * count)
-    added.owner.extend([None] * count)
-    added.name.extend(codes)
-    added.of.extend([None] * count)
-    added.props.extend([None] * count)
+    ids = node_ids([text_part(_DIAGNOSTIC)] * count, digests, local)
+    for node_id, code in zip(ids, codes, strict=True):
+        added.add(node_id, _DIAGNOSTIC, None, code)
+
+
+def _comment(
+    added: AddedColumns, edges: RelationColumns, before: int, walk: Walk, source: SourceText
+) -> None:
+    """A node for each comment, by its text, and edges from comments and docstrings to what they speak of."""
+    _extend(edges, "DOCUMENTS", zip(*find_docstrings(walk), strict=True))
+    found = find_comments(walk, source)
+    seen: dict[tuple[int, str], int] = {}
+    kinds = {kind: {"kind": kind} for kind in set(found.kind)}
+    for start, end, kind, node, owner in zip(
+        found.bstart, found.bend, found.kind, found.node, found.owner, strict=True
+    ):
+        text = source.data[start - source.shift : end - source.shift].decode(errors="replace")
+        number = seen[owner, text] = seen.get((owner, text), -1) + 1
+        digest, steps = _owner_of(walk, owner)
+        (node_id,) = node_ids(_COMMENT_PART, [digest], [f"{steps}:{text}#{number}"])
+        edges.add("DOCUMENTS", before + len(added.node_id), node, "comment")
+        added.add(node_id, "COMMENT", owner, None, span=(start, end), props=kinds[kind])
 
 
 def _meanings(scopes: ScopeEvidence) -> list[int]:
-    """For each binding the one that it stands for in the end."""
+    """For each binding the one that it stands for."""
     resolves = scopes.bindings.resolves_to
-    meant = list(range(len(resolves)))
-    for binding, there in enumerate(resolves):
-        seen = {binding}
-        while there is not None and there not in seen:
-            seen.add(there)
-            meant[binding], there = there, resolves[there]
-    return meant
+    return [binding if there is None else there for binding, there in enumerate(resolves)]
 
 
 def _variables(scopes: ScopeEvidence, meant: Sequence[int]) -> dict[int, int]:
@@ -239,12 +278,8 @@ def _add_bindings(
             nodes.append(None)
             continue
         nodes.append(first + len(added.node_id))
-        added.node_id.append(ids[binding])
-        added.node_kind.append(_BINDING)
-        added.owner.append(scopes.scopes.node[scope])
-        added.name.append(name)
-        added.of.append(where.get(binding))
-        added.props.append(kinds[kind])
+        owner, of = scopes.scopes.node[scope], where.get(binding)
+        added.add(ids[binding], _BINDING, owner, name, of=of, props=kinds[kind])
     return nodes
 
 
@@ -260,12 +295,9 @@ def _add_ends(added: AddedColumns, first: int, walk: Walk, flow: FlowEvidence) -
         digest, steps = _owner_of(walk, row)
         node_kind = _ENTRY if kind == "entry" else _EXIT
         places.append(first + len(added.node_id))
-        added.node_id.extend(node_ids(parts[node_kind], [digest], [f"{steps}:{kind}"]))
-        added.node_kind.append(node_kind)
-        added.owner.append(row)
-        added.name.append(None)
-        added.of.append(row)
-        added.props.append(_BY_EXCEPTION if kind == "exc_exit" else None)
+        (node_id,) = node_ids(parts[node_kind], [digest], [f"{steps}:{kind}"])
+        props = _BY_EXCEPTION if kind == "exc_exit" else None
+        added.add(node_id, node_kind, row, None, of=row, props=props)
     return places
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r", "mixed"]
-ParseStatus: TypeAlias = Literal["ok", "recovered", "failed"]
+ParseStatus: TypeAlias = Literal["ok", "recovered", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +36,25 @@ class FileFacts:
     line end of a file is a line only if it is not empty, so `a\n` has one line. An empty file has the line
     start 0 and a `line_count` of 0. A byte order mark belongs to the first line, whose column 0 is byte 3.
     `encoding` is Python's own name of the codec, and missing where the file asks for one that there is not.
-    `parse_status` is `recovered` where Python refuses the file, and some of it could be read all the same.
+    `parse_status` is `recovered` where Python refuses the file, and some of it could be read all the same;
+    `skipped` is a notebook in another language.
+
+    All offsets are in a text of `text_bytes` bytes: that is the file itself, or of a notebook the code cells,
+    each with a line feed after it. Then `notebook_cell_map` has the index of each of these cells among all
+    cells, and where it begins and ends.
     """
 
     file_id: str
     module_fqn: str | None
     encoding: str | None
     newline: Newline | None
-    language: Literal["python", "stub"]
+    language: Literal["python", "stub", "notebook"]
     is_test: bool
     line_starts: list[int]
     line_count: int
     parse_status: ParseStatus
+    text_bytes: int
+    notebook_cell_map: list[tuple[int, int, int]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +65,8 @@ class NodeColumns:
 
     `parent` is the number of the node above, missing for the FILE and for what is in no tree. `owner` is that
     of the nearest module, class, function or lambda around the node, so a decorator, a default and an
-    annotation belong to the def they are written at; it is missing for the FILE and the MODULE. `qualname` is missing for all but classes and
-    functions. `idx` is missing where the parent's field is no list. Lines count from 1; columns from 0, in
+    annotation belong to the def they are written at; it is missing for the FILE and the MODULE. `qualname` is
+    missing for all but classes and functions. `idx` is missing where the parent's field is no list. Lines count from 1; columns from 0, in
     UTF-8 bytes of the decoded line, as `ast` counts them; `bstart` and `bend` are in the original bytes.
 
     The entries of `props` are shared between nodes and must not be changed.

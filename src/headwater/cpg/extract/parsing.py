@@ -38,10 +38,17 @@ def parse_source(source: SourceText) -> ast.Module | Diagnostic:
         return _unparsed("syntax-error", str(error), None, None)
 
 
-def check_compiles(source: SourceText, module: ast.Module) -> Diagnostic | None:
-    """What is wrong with a tree though it parses, such as `return` outside of a function; nothing is run."""
+def check_compiles(source: SourceText, module: ast.Module, *, may_await: bool = False) -> Diagnostic | None:
+    """What is wrong with a tree though it parses, such as `return` outside of a function; nothing is run.
+
+    Args:
+        source: the text of the tree
+        module: the tree
+        may_await: whether `await` may stand outside of functions, as it may in a notebook
+    """
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_await else 0
     try:
-        compile(module, "<source>", "exec", dont_inherit=True, optimize=0)
+        compile(module, "<source>", "exec", flags, dont_inherit=True, optimize=0)
     except SyntaxError as error:
         start, end = _bytes_of(error, source)
         return _refused("compile", "compile-error", error.msg, start, end)

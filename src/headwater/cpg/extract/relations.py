@@ -5,7 +5,6 @@ A relation is an edge of the graph that needs no second look at names:
     ARGUMENT        a call and each of its arguments, in order; the label is the keyword, `*` or `**`
     RECEIVER        a call and what stands before the dot
     DECORATES       a decorator and the def below it, from the topmost on
-    DOCUMENTS       a docstring and its def
     RAISES          a def and what it raises: the name or attribute of the exception, called or not
     CATCHES         a handler and each class that it names
     AWAITS, YIELDS  an `await` or `yield` and its value
@@ -215,18 +214,8 @@ def _definition(finding: _Finding, row: int, node: ast.AST) -> None:
     definition, relations = cast("Definition", node), finding.found.relations
     for index, each in enumerate(definition.decorator_list):
         relations.add("DECORATES", row_of(each), row, None, index)
-    _documented(finding, row, node)
     if not isinstance(definition, ast.ClassDef) and definition.returns is not None:
         relations.add("ANNOTATED_WITH", row, row_of(definition.returns), "return")
-
-
-def _documented(finding: _Finding, row: int, node: ast.AST) -> None:
-    body = cast("ast.Module | Definition", node).body
-    match body[:1]:
-        case [ast.Expr(value=ast.Constant(value=str()) as text)]:
-            finding.found.relations.add("DOCUMENTS", row_of(text), row)
-        case _:
-            pass
 
 
 def _class(finding: _Finding, row: int, node: ast.AST) -> None:
@@ -328,7 +317,6 @@ def _annotated(finding: _Finding, row: int, node: ast.AST) -> None:
 
 
 _FINDERS: dict[type[ast.AST], Callable[[_Finding, int, ast.AST], None]] = {
-    ast.Module: _documented,
     ast.Call: _call,
     ast.FunctionDef: _definition,
     ast.AsyncFunctionDef: _definition,

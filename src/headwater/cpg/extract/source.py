@@ -78,6 +78,12 @@ def encoding_of(content: bytes) -> str | None:
         return None
 
 
+def encoding_comment_of(content: bytes) -> int | None:
+    """The offset of the comment that declares the encoding; the byte order mark is none of the content."""
+    declared = _declaration_of(content)
+    return None if declared is None else declared[0]
+
+
 def line_starts_of(data: bytes) -> list[int]:
     """The offset of each line's first byte; of an empty text, 0."""
     lengths = [len(line) for line in data.splitlines(keepends=True)]
@@ -98,13 +104,20 @@ def newline_of(content: bytes) -> Newline | None:
 
 
 def _cookie_of(content: bytes) -> str | None:
-    """The encoding declared in the first two lines; in the second only if the first has no code."""
-    for line in content[: _end_of_first_lines(content)].splitlines():
+    declared = _declaration_of(content)
+    return None if declared is None else declared[1].decode("latin-1")
+
+
+def _declaration_of(content: bytes) -> tuple[int, bytes] | None:
+    """Where the first two lines declare an encoding, and which; the second only if the first has no code."""
+    begin = 0
+    for line in content[: _end_of_first_lines(content)].splitlines(keepends=True):
         declared = _COOKIE.match(line)
         if declared:
-            return declared[1].decode("latin-1")
+            return begin + line.index(b"#"), declared[1]
         if not _BLANK.match(line):
             return None
+        begin += len(line)
     return None
 
 

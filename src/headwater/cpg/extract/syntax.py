@@ -9,11 +9,12 @@ import ast
 import warnings
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from headwater.cpg.extract.columns import build_columns
 from headwater.cpg.extract.evidence import Diagnostic, FileFacts, NodeColumns, SyntaxEvidence
 from headwater.cpg.extract.identity import file_digest, module_owner
+from headwater.cpg.extract.notebooks import NOTEBOOK_SUFFIX, OTHER_LANGUAGE, Notebook, read_notebook
 from headwater.cpg.extract.parsing import check_compiles, parse_source
 from headwater.cpg.extract.recovery import recover_module
 from headwater.cpg.extract.scanning import Scan
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from headwater.cpg.extract.evidence import ParseStatus
+    from headwater.cpg.extract.notebooks import CellMap
 
 _STUB = ".pyi"
 _TEST_FOLDERS = frozenset({"test", "tests"})
@@ -38,12 +40,33 @@ _TOO_LARGE = Diagnostic(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A file as it was read: `unread` says why there is no text, `cells` are those of a notebook."""
+
+    repo_id: str
+    path: str
+    content: bytes
+    source: SourceText
+    cells: CellMap | None = None
+    unread: Diagnostic | None = None
+
+    @property
+    def is_notebook(self) -> bool:
+        return self.path.endswith(NOTEBOOK_SUFFIX)
+
+    @property
+    def text_bytes(self) -> int:
+        """The size of the text that spans are in."""
+        return len(self.content if self.cells is None else self.source.data)
+
+
 def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
     """All that the syntax of one file says; a file that cannot be parsed says why, and is never an error.
 
     Args:
         repo_id: the repository, as a part of ids
-        path: the file's path in the repository, with slashes
+        path: the file's path in the repository, with slashes; what ends in `.ipynb` is a notebook
         content: the file's bytes
     """
     return walk_file(repo_id, path, content).syntax
@@ -56,36 +79,40 @@ class WalkedFile:
     syntax: SyntaxEvidence
     module: ast.Module | None
     walk: Walk
+    source: SourceText
 
 
 def walk_file(repo_id: str, path: str, content: bytes) -> WalkedFile:
     """The same, for those who have more to find in the tree."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python warns of is no matter of this program's user
-        source = read_source(content)
-        if isinstance(source, Diagnostic):
-            return _failed(repo_id, path, content, _unread(content), source)
-        module, diagnostics = _parsed(source)
+        document = _read(repo_id, path, content)
+        module, diagnostics = _parsed(document)
         if module is None:
-            return _failed(repo_id, path, content, source, *diagnostics)
-        walk = _begin(repo_id, path, source)
-        walk.scan.place(module, 0, len(source.data))
+            return _alone(document, diagnostics)
+        walk = _begin(document)
+        walk.scan.place(module, 0, len(document.source.data))
         try:
             walk_module(module, walk)
         except TooManyNodes:
-            return _failed(repo_id, path, content, source, _TOO_LARGE)
-    nodes = _columns(path, content, source, walk)
+            return _alone(document, (*diagnostics, _TOO_LARGE))
+    nodes = _columns(document, walk)
     is_recovered = any(each.stage == "parse" for each in diagnostics)
     syntax = SyntaxEvidence(
-        file=_facts(repo_id, path, content, source, status="recovered" if is_recovered else "ok"),
+        file=_facts(document, "recovered" if is_recovered else "ok"),
         nodes=nodes,
         diagnostics=(*diagnostics, *_unparsed(nodes)),
     )
-    return WalkedFile(syntax=syntax, module=module, walk=walk)
+    return WalkedFile(syntax=syntax, module=module, walk=walk, source=document.source)
 
 
 def module_fqn_of(path: str) -> str | None:
-    """The dotted name of the module in a file: its path without suffix, `__init__` and one leading `src`."""
+    """The dotted name of the module in a file: its path without suffix, `__init__` and one leading `src`.
+
+    A notebook is none that could be imported.
+    """
+    if path.endswith(NOTEBOOK_SUFFIX):
+        return None
     parts = list(PurePosixPath(path).with_suffix("").parts) if PurePosixPath(path).name else []
     if parts[-1:] == ["__init__"]:
         parts.pop()
@@ -106,12 +133,33 @@ def is_test_path(path: str) -> bool:
     )
 
 
-def _parsed(source: SourceText) -> tuple[ast.Module | None, tuple[Diagnostic, ...]]:
-    """The module, or what can be recovered of it, or nothing; and what Python says of it."""
+def _read(repo_id: str, path: str, content: bytes) -> _Document:
+    if path.endswith(NOTEBOOK_SUFFIX):
+        notebook = read_notebook(content)
+        if isinstance(notebook, Notebook):
+            return _Document(repo_id, path, content, notebook.source, cells=notebook.cells)
+        return _Document(repo_id, path, content, _lines_only(content), unread=notebook)
+    source = read_source(content)
+    if isinstance(source, SourceText):
+        return _Document(repo_id, path, content, source)
+    return _Document(repo_id, path, content, _lines_only(content), unread=source)
+
+
+def _lines_only(content: bytes) -> SourceText:
+    """A stand-in for the text of a file that has none: its lines are known all the same."""
+    starts = line_starts_of(content)
+    return SourceText(text="", data=content, starts=starts, encoding="", shift=0, origins=None)
+
+
+def _parsed(document: _Document) -> tuple[ast.Module | None, tuple[Diagnostic, ...]]:
+    """The module, or what can be recovered of it, or nothing; and what is wrong with it."""
+    if document.unread is not None:
+        return None, (document.unread,)
+    source = document.source
     module = parse_source(source)
     if isinstance(module, Diagnostic):
         return recover_module(source), (module,)
-    refused = check_compiles(source, module)
+    refused = check_compiles(source, module, may_await=document.is_notebook)
     return module, () if refused is None else (refused,)
 
 
@@ -130,52 +178,54 @@ def _unparsed(nodes: NodeColumns) -> Iterator[Diagnostic]:
             )
 
 
-def _begin(repo_id: str, path: str, source: SourceText) -> Walk:
+def _begin(document: _Document) -> Walk:
     """A walk that has seen the file and nothing in it."""
-    digest = file_digest(repo_id, path)
-    walk = Walk(digest, Scan(source.data, source.starts))
+    digest = file_digest(document.repo_id, document.path)
+    walk = Walk(digest, Scan(document.source.data, document.source.starts))
     file = ast.Module([], [])
-    walk.scan.place(file, 0, len(source.data))
+    walk.scan.place(file, 0, len(document.source.data))
     walk.rows.append((file, 0, module_owner(0, digest), "", None, ""))
     return walk
 
 
-def _columns(path: str, content: bytes, source: SourceText, walk: Walk) -> NodeColumns:
-    names = (path.rpartition("/")[2], module_fqn_of(path))
-    return build_columns(walk, source, size=len(content), names=names)
+def _columns(document: _Document, walk: Walk) -> NodeColumns:
+    names = (document.path.rpartition("/")[2], module_fqn_of(document.path))
+    return build_columns(walk, document.source, size=document.text_bytes, names=names)
 
 
-def _failed(
-    repo_id: str, path: str, content: bytes, source: SourceText, *diagnostics: Diagnostic
-) -> WalkedFile:
+def _alone(document: _Document, diagnostics: tuple[Diagnostic, ...]) -> WalkedFile:
     """The file and nothing in it."""
-    walk = _begin(repo_id, path, source)
+    is_skipped = any(each.code == OTHER_LANGUAGE for each in diagnostics)
+    walk = _begin(document)
     syntax = SyntaxEvidence(
-        file=_facts(repo_id, path, content, source, status="failed"),
-        nodes=_columns(path, content, source, walk),
+        file=_facts(document, "skipped" if is_skipped else "failed"),
+        nodes=_columns(document, walk),
         diagnostics=diagnostics,
     )
-    return WalkedFile(syntax=syntax, module=None, walk=walk)
+    return WalkedFile(syntax=syntax, module=None, walk=walk, source=document.source)
 
 
-def _unread(content: bytes) -> SourceText:
-    """A stand-in for the text of a file that has none: its lines are known all the same."""
-    starts = line_starts_of(content)
-    return SourceText(text="", data=content, starts=starts, encoding="", shift=0, origins=None)
-
-
-def _facts(repo_id: str, path: str, content: bytes, source: SourceText, *, status: ParseStatus) -> FileFacts:
+def _facts(document: _Document, status: ParseStatus) -> FileFacts:
+    source, content, path = document.source, document.content, document.path
     starts = source.starts if source.origins is None else source.original(source.starts)
     if source.shift:
         starts = line_starts_of(content)
     return FileFacts(
-        file_id=stable_id("file", repo_id, path),
+        file_id=stable_id("file", document.repo_id, path),
         module_fqn=module_fqn_of(path),
-        encoding=encoding_of(content),
-        newline=newline_of(content),
-        language="stub" if path.endswith(_STUB) else "python",
+        encoding="utf-8" if document.is_notebook else encoding_of(content),
+        newline=newline_of(content if document.cells is None else source.data),
+        language=_language_of(path),
         is_test=is_test_path(path),
         line_starts=starts,
         line_count=len(starts) if source.data else 0,
         parse_status=status,
+        text_bytes=document.text_bytes,
+        notebook_cell_map=document.cells,
     )
+
+
+def _language_of(path: str) -> Literal["python", "stub", "notebook"]:
+    if path.endswith(NOTEBOOK_SUFFIX):
+        return "notebook"
+    return "stub" if path.endswith(_STUB) else "python"

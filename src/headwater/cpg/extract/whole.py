@@ -36,6 +36,5 @@ def extract_file(repo_id: str, path: str, content: bytes) -> FileEvidence:
     codes = [each.code for each in syntax.diagnostics]
     if walked.module is None:
         return FileEvidence(syntax=syntax, facts=no_facts(walked.walk, codes))
-    return FileEvidence(
-        syntax=syntax, facts=find_facts(walked.module, walked.walk, syntax.nodes.node_id, codes)
-    )
+    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes.node_id, codes)
+    return FileEvidence(syntax=syntax, facts=facts)
