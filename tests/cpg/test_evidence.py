@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from headwater.cpg.evidence import EVIDENCE_COLUMNS, NODE_COLUMNS, evidence_of, extractor_version
+from headwater.cpg.evidence import EVIDENCE_COLUMNS, LISTS, evidence_of, extractor_version
 from headwater.pipeline.ddl import parse_ddl
 from headwater.pipeline.extracting import batch_of
 
@@ -25,25 +25,62 @@ def test_evidence_fits_its_schema_and_every_node_keeps_its_columns() -> None:
     row = row_of(SOURCE)
     assert (row["parse_status"], row["language"], row["line_starts"]) == ("ok", "python", [0, 11, 44])
     assert row["diagnostics"] == []
-    assert all(tuple(node) == NODE_COLUMNS for node in row["nodes"])
-    texts = {node["ast_kind"]: SOURCE[node["bstart"] : node["bend"]] for node in row["nodes"]}
+    for name, columns in LISTS.items():
+        assert all(tuple(entry) == tuple(columns) for entry in row[name] or ()), name
+    assert len(row["node_ids"]) == len(set(row["node_ids"])) == len(row["nodes"])
+    texts = {
+        node["ast_kind"]: SOURCE[node["bstart"] : node["bend"]] for node in row["nodes"] if node["ast_kind"]
+    }
     assert texts["arg"] == b"x: int"
     assert texts["Delete"] == b"del x"
 
 
-def test_sparse_properties_are_maps_or_missing() -> None:
+def test_sparse_properties_are_pairs_or_missing() -> None:
     nodes = row_of(SOURCE)["nodes"]
     kinds = {node["ast_kind"]: node["props"] for node in nodes}
     assert kinds["Delete"] is None
-    assert dict(next(n["props"] for n in nodes if n["name"] == "x" and n["ast_kind"] == "Name")) == {
-        "ctx": "Del"
+    (deleted,) = [n["props"] for n in nodes if n["name"] == "x" and n["ast_kind"] == "Name"]
+    assert deleted == [{"key": "ctx", "value": "Del"}]
+
+
+def test_every_list_speaks_of_nodes_that_are_there() -> None:
+    row = row_of(b"def f(a):\n    return a\n")
+    names = {
+        "edges": ("src", "dst"),
+        "scopes": ("node",),
+        "sites": ("node",),
+        "points": ("def_node", "node"),
+        "reaching": ("def_node", "use_node"),
     }
+    for name, columns in names.items():
+        assert row[name], name
+        assert all(0 <= entry[column] < len(row["nodes"]) for entry in row[name] for column in columns)
+    counted = {each["edge_kind"]: each["edges"] for each in row["edge_counts"]}
+    assert sum(counted.values()) == len(row["edges"])
+
+
+def test_what_is_in_no_tree_has_the_place_of_what_it_is_about() -> None:
+    source = b"x = 1  # why\n"
+    added = {node["node_kind"]: node for node in row_of(source)["nodes"] if not node["ast_kind"]}
+    assert set(added) == {"FILE", "BINDING", "CFG_ENTRY", "CFG_EXIT", "COMMENT"}
+    assert source[added["BINDING"]["bstart"] : added["BINDING"]["bend"]] == b"x"
+    comment = added["COMMENT"]
+    assert (source[comment["bstart"] : comment["bend"]], comment["line"]) == (b"# why", 1)
+
+
+def test_a_notebook_says_where_its_cells_are() -> None:
+    cells = '[{"cell_type": "code", "source": "x = 1"}, {"cell_type": "code", "source": "y = x"}]'
+    content = f'{{"nbformat": 4, "metadata": {{}}, "cells": {cells}}}'.encode()
+    schema = to_arrow_schema(cast("StructType", parse_ddl(EVIDENCE_COLUMNS)))
+    (row,) = batch_of([evidence_of("repo:1", "a.ipynb", content)], schema).to_pylist()
+    assert [each["cell"] for each in row["notebook_cell_map"]] == [0, 1]
+    assert row_of(SOURCE)["notebook_cell_map"] is None
 
 
 def test_a_file_that_does_not_parse_says_where() -> None:
     row = row_of(b"broken  = (:\n")
     assert row["parse_status"] == "failed"
-    assert [node["node_kind"] for node in row["nodes"]] == ["FILE"]
+    assert [node["node_kind"] for node in row["nodes"]] == ["FILE", "DIAGNOSTIC"]
     (said,) = row["diagnostics"]
     assert (said["stage"], said["severity"], said["bstart"]) == ("parse", "error", 11)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 GRAPH_TABLES = ("files", "nodes", "edges", "diagnostics")
-_SUFFIXES = (".py", ".pyi")
+_SUFFIXES = (".py", ".pyi", ".ipynb")
 # What is larger is data that somebody wrote as code.
 _OPTIONS = {"include": " ".join(f"*{each}" for each in _SUFFIXES), "max_bytes": "2000000"}
 
@@ -54,19 +54,19 @@ def python_graph(name: str) -> None:
     def evidence(path: str, content: bytes) -> Mapping[str, object]:
         return evidence_of(repo_id, path, content)
 
-    @table
+    @table(refresh_by="path")
     def files(evidence: DataFrame) -> DataFrame:
         return graph.files_of(evidence, repo_id)
 
-    @table
+    @table(refresh_by="file_id")
     def nodes(spark: SparkSession, evidence: DataFrame) -> DataFrame:
         return graph.nodes_of(spark, evidence, repo_id, name)
 
-    @table
+    @table(refresh_by="file_id")
     def edges(nodes: DataFrame, evidence: DataFrame) -> DataFrame:
         return graph.edges_of(nodes, evidence, repo_id)
 
-    @table
+    @table(refresh_by="path")
     def diagnostics(evidence: DataFrame) -> DataFrame:
         return graph.diagnostics_of(evidence, repo_id)
 

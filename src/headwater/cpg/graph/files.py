@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def files_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     """One row per file, read or not."""
     path = F.col("path")
-    by_name = F.when(path.endswith(".pyi"), "stub").when(path.endswith(".py"), "python")
+    by_name = (
+        F.when(path.endswith(".pyi"), "stub").when(path.endswith(".ipynb"), "notebook").otherwise("python")
+    )
     return evidence.select(
         of_repository(repo_id),
         file_id(F.lit(repo_id), "path").alias("file_id"),
@@ -30,6 +32,8 @@ def files_of(evidence: DataFrame, repo_id: str) -> DataFrame:
         "module_fqn",
         "line_starts",
         "line_count",
+        "text_bytes",
+        "notebook_cell_map",
         F.when(F.col("skip_reason").isNotNull(), "skipped")
         .otherwise(F.coalesce("parse_status", F.lit("failed")))
         .alias("parse_status"),

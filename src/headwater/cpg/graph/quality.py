@@ -51,14 +51,14 @@ def nodes_quality_of(nodes: DataFrame, files: DataFrame) -> DataFrame:
         F.col("bstart").alias("above_start"),
         F.col("bend").alias("above_end"),
     )
-    sizes = files.select("file_id", "size_bytes")
+    sizes = files.select("file_id", "text_bytes")
     outside = (F.col("bstart") < F.col("above_start")) | (F.col("bend") > F.col("above_end"))
     inside = nodes.join(above, F.col("parent_id") == F.col("above_id"))
     return _issues(
         _twice(nodes, "node_id"),
         _issue(nodes.where(~F.col("node_kind").isin(*NODE_KINDS)), "node_id", "unknown_kind", "node_kind"),
         _issue(
-            nodes.join(sizes, "file_id").where("bend > size_bytes"), "node_id", "span_outside_file", "path"
+            nodes.join(sizes, "file_id").where("bend > text_bytes"), "node_id", "span_outside_file", "path"
         ),
         _issue(nodes.where("bstart > bend OR bstart < 0"), "node_id", "span_reversed", "path"),
         _issue(
