@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from flow_corpus import TOOLS, corpus
 from flow_programs import Tape, programs
 from flow_reading import Reading, read
 from flow_tracing import FILE, Paths, trace
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from headwater.cpg.extract.flow import TooManyPairs, find_reaching
 from headwater.cpg.extract.flow.points import BIND, DEF, EXCEPTION, FALSE, USE
 
+CORPUS = corpus()
 TAPES = st.lists(st.lists(st.integers(0, 5), max_size=40), min_size=3, max_size=6)
 
 
@@ -69,8 +71,16 @@ def reached_by(reading: Reading, made: int) -> set[int]:
 
 @settings(max_examples=100, deadline=None)
 @given(programs())
-def test_a_pair_is_what_its_definition_says(text: str) -> None:
-    reading = read(text)
+def test_a_pair_of_programs_is_what_its_definition_says(text: str) -> None:
+    check_pairs(read(text))
+
+
+@pytest.mark.parametrize("text", [text.removeprefix(TOOLS) for text, _ in CORPUS], ids=range(len(CORPUS)))
+def test_a_pair_of_the_corpus_is_what_its_definition_says(text: str) -> None:
+    check_pairs(read(text))
+
+
+def check_pairs(reading: Reading) -> None:
     events = reading.flow.events
     expected = {
         (events.site[index], use)
