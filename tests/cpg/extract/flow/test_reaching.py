@@ -6,14 +6,17 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from flow_corpus import TOOLS, corpus
 from flow_programs import Tape, programs
-from flow_reading import read
+from flow_reading import Reading, read
 from flow_tracing import FILE, Paths, trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.cpg.extract.flow import TooManyPairs, find_reaching
+from headwater.cpg.extract.flow.points import BIND, DEF, EXCEPTION, FALSE, USE
 
+CORPUS = corpus()
 TAPES = st.lists(st.lists(st.integers(0, 5), max_size=40), min_size=3, max_size=6)
 
 
@@ -33,6 +36,59 @@ def test_what_a_use_saw_reaches_it_and_what_was_run_is_a_way(text: str, tapes: l
 
         assert [why for each in trace(run) if (why := paths.why_not(each))] == []
         assert set(tape.seen) <= pairs
+
+
+def reached_by(reading: Reading, made: int) -> set[int]:
+    """By definition: the uses that a walk from one definition meets before another takes its place."""
+    flow, variables = reading.flow, reading.variables
+    rows = list(zip(flow.events.point, flow.events.site, flow.events.action, strict=True))
+    ways = list(zip(flow.edges.src, flow.edges.dst, flow.edges.kind, strict=True))
+    start, site, how = rows[made]
+    uses, seen, todo = set[int](), set[tuple[int, bool]](), [(start, False)]
+    while todo:
+        point, is_before = todo.pop()
+        if (point, is_before) in seen:
+            continue
+        seen.add((point, is_before))
+        here = [
+            (index, each, action)
+            for index, (at, each, action) in enumerate(rows)
+            if at == point and variables[each] == variables[site] and (is_before or index > made)
+        ]
+        is_kept = True
+        for _, each, action in here:
+            if action == USE and is_kept:
+                uses.add(each)
+            is_kept &= action == USE or (not is_before and how == action == BIND)
+        binds = any(at == point and action == BIND for at, _, action in rows)
+        for source, target, kind in ways:
+            if source == point and (flow.points.is_dead[target] or not flow.points.is_dead[point]):
+                fails = kind == FALSE and binds
+                if kind == EXCEPTION or (is_before or how != BIND if fails else is_kept):
+                    todo.append((target, True))
+    return uses
+
+
+@settings(max_examples=100, deadline=None)
+@given(programs())
+def test_a_pair_of_programs_is_what_its_definition_says(text: str) -> None:
+    check_pairs(read(text))
+
+
+@pytest.mark.parametrize("text", [text.removeprefix(TOOLS) for text, _ in CORPUS], ids=range(len(CORPUS)))
+def test_a_pair_of_the_corpus_is_what_its_definition_says(text: str) -> None:
+    check_pairs(read(text))
+
+
+def check_pairs(reading: Reading) -> None:
+    events = reading.flow.events
+    expected = {
+        (events.site[index], use)
+        for index, action in enumerate(events.action)
+        if action in {DEF, BIND}
+        for use in reached_by(reading, index)
+    }
+    assert set(reading.reaching()) == expected
 
 
 @pytest.mark.parametrize(
