@@ -28,6 +28,7 @@ from headwater.cpg.extract.flow.points import (
     WITH_ENTER,
     WITH_EXIT,
 )
+from headwater.cpg.extract.kinds import Error
 from headwater.cpg.extract.walk import AST_CLASSES
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ def draw_body(course: Course, body: Sequence[ast.stmt]) -> None:
 
 
 # Simple statements.
+
+
+def _unknown(course: Course, node: Any) -> None:
+    """A statement that did not parse may do anything, but nothing can be said of its names."""
+    course.may_raise = True
+    course.point(node.row, STMT)
 
 
 def _plain(course: Course, node: Any) -> None:
@@ -340,6 +347,7 @@ _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
     ast.Raise: _raise,
     ast.Assert: _assert,
     **dict.fromkeys((ast.Pass, ast.Global, ast.Nonlocal), _plain),
+    Error: _unknown,
     ast.Break: _break,
     ast.Continue: _continue,
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), draw_function),
