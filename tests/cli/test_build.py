@@ -307,7 +307,7 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(
     built = headwater_here("build", folder, "--graph", "--no-color", *SMALL)
     assert built.code == 0, built.err
     *_, summary, hint = built.out.splitlines()
-    assert summary == "The code graph has 1 file, 10 nodes, 11 edges, 0 diagnostics."
+    assert summary == "The code graph has 1 file, 19 nodes, 38 edges, 0 diagnostics."
     assert hint.startswith("Next: headwater query ")
     assert sorted(path.name for path in (folder / ".headwater" / "graph" / "tables").iterdir()) == [
         "diagnostics",
@@ -317,7 +317,7 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(
         "nodes",
     ]
     again = headwaters(again={"arguments": ("build", folder, "--graph", "--no-color")})["again"]
-    assert again.out.startswith("Nothing to do: 5 views, 1 source, 5 tables are as run ")
+    assert again.out.startswith("Nothing to do: 22 views, 1 source, 5 tables are as run ")
     asked = headwater_here(*shlex.split(hint.removeprefix("Next: headwater ")), "--json", *SMALL)
     assert asked.code == 0, asked.err
     assert {"node_kind": "FUNCTION", "count(1)": 1} in json.loads(asked.out)["rows"]

@@ -206,10 +206,27 @@ def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
     (copy / "app" / "more.py").write_text("x = 1\n")
     third = open_graph(copy).build()
     # Of the files, only the new one is read.
-    assert {table.name: table.action for table in third.tables} == {
-        **dict.fromkeys(GRAPH_TABLES, "built"),
-        "evidence": "incremental",
-    }
+    names = (*GRAPH_TABLES, "evidence")
+    assert {each.name: each.action for each in third.tables} == dict.fromkeys(names, "incremental")
+    keys = {each.name: each.refresh.keys for each in third.tables if each.refresh}
+    assert keys == dict.fromkeys(names, 1)
+
+
+def test_after_any_edits_the_tables_are_those_of_a_build_from_nothing(
+    built: tuple[Project, RunOutcome], folder: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / folder.name, symlinks=True)
+    (copy / "app" / "models.py").rename(copy / "app" / "moved.py")
+    (copy / "tests" / "test_models.py").unlink()
+    (copy / "broken.py").write_text("def mended():\n    return 1\n")
+    (copy / "app" / "latin.py").write_text("def half(:\n    pass\nx = 1\n")
+    changed = open_graph(copy).build()
+    assert {each.action for each in changed.tables} == {"incremental"}
+    shutil.rmtree(copy / ".headwater")
+    anew = open_graph(copy).build()
+    digests = [{each.name: each.digest for each in outcome.tables} for outcome in (changed, anew)]
+    assert None not in digests[0].values()
+    assert digests[0] == digests[1]
 
 
 def test_the_record_names_no_place_on_this_machine(built: tuple[Project, RunOutcome]) -> None:
@@ -256,7 +273,7 @@ def test_the_tutorial_is_true(tmp_path: Path, runtime: SessionRuntime) -> None:
     made = {table.name: str(table.rows) for table in project.build().tables}
     assert made == dict(re.findall(r"^(\w+) +built +0 +(\d+) +new$", page, re.MULTILINE))
     asked = re.findall(r'^\$ headwater query "([^"]+)" shop\n(.*?)\n1 row$', page, re.MULTILINE | re.DOTALL)
-    assert len(asked) == 4
+    assert len(asked) == 5
     for sql, shown in asked:
         with project.query(sql) as result:
             (row,) = result.read_all().to_pylist()
