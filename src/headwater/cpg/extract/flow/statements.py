@@ -28,6 +28,7 @@ from headwater.cpg.extract.flow.points import (
     WITH_ENTER,
     WITH_EXIT,
 )
+from headwater.cpg.extract.kinds import Error
 from headwater.cpg.extract.walk import AST_CLASSES
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def draw_body(course: Course, body: Sequence[ast.stmt]) -> None:
 
 
 def _plain(course: Course, node: Any) -> None:
+    course.point(node.row, STMT)
+
+
+def _unparsed(course: Course, node: Any) -> None:
+    """What did not parse may do anything, and what follows it is read as if it came after."""
+    course.may_raise = True
     course.point(node.row, STMT)
 
 
@@ -329,6 +336,7 @@ def _handler_point(course: Course, handler: Any, *, is_last: bool) -> int:
 
 
 _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
+    Error: _unparsed,
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AugAssign: _aug_assign,
