@@ -326,7 +326,7 @@ def _refer(edges: RelationColumns, walk: Walk, scopes: ScopeEvidence, meant: Seq
     held = {
         (opened[scope], target)
         for scope, kind, target in zip(bindings.scope, bindings.kind, meant, strict=True)
-        if kind == "free" and target is not None
+        if kind in {"free", "nonlocal"} and target is not None
     }
     _extend(edges, "CAPTURES", sorted(held))
 

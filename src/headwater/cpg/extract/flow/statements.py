@@ -59,6 +59,12 @@ def _plain(course: Course, node: Any) -> None:
     course.point(node.row, STMT)
 
 
+def _unparsed(course: Course, node: Any) -> None:
+    """What did not parse may do anything, and what follows it is read as if it came after."""
+    course.may_raise = True
+    course.point(node.row, STMT)
+
+
 def _expression(course: Course, node: Any) -> None:
     evaluate(course, node.value)
     course.point(node.row, STMT)
@@ -336,6 +342,7 @@ def _handler_point(course: Course, handler: Any, *, is_last: bool) -> int:
 
 
 _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
+    Error: _unparsed,
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AugAssign: _aug_assign,
