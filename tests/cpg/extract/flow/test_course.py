@@ -71,7 +71,7 @@ def test_an_end_tells_apart_what_raises_and_what_only_may() -> None:
 
 def test_a_way_that_a_cleanup_lets_go_on_twice_is_one() -> None:
     course = begun()
-    course.has_cleanup = True
+    course.may_repeat = True
     course.returns += [0 | FINALLY, 0 | FINALLY]
     course.end()
     assert course.ways == [0, 0 | FINALLY]

@@ -197,3 +197,23 @@ def test_more_than_one_handler_of_a_group_may_run() -> None:
         ("exception", "exc_exit"),
     }
     assert leaving(body, "stmt y = 1") == {("next", "stmt z = 1"), ("exception", "exc_exit")}
+
+
+def test_what_ends_a_finally_may_raise_as_well() -> None:
+    assert leaving("try:\n a()\nfinally:\n b()", "stmt b()") == {
+        ("finally", "exit"),
+        ("finally", "exc_exit"),
+        ("exception", "exc_exit"),
+    }
+
+
+def test_no_edge_is_told_twice() -> None:
+    texts = [
+        *(text for text, _ in CORPUS),
+        "def f(a):\n try:\n  try:\n   a()\n  except* E:\n   a()\n except F:\n  pass",
+        "def f(a):\n while a:\n  try:\n   if a: continue\n  finally:\n   a()",
+    ]
+    for text in texts:
+        edges = read(text).flow.edges
+        triples = list(zip(edges.src, edges.dst, edges.kind, strict=True))
+        assert len(triples) == len(set(triples)), text

@@ -58,8 +58,8 @@ class Course:
     `front` are the ways that the next point continues, `raisers` takes the ways that exceptions go from here,
     `may_raise` tells whether what was evaluated since the last point can raise. Events are
     `site << 2 | action`; those beyond the last of `event_points` belong to the next point. `parameters` are
-    names that are surely bound, as long as `unbinds_parameter` is false. `stack` and `results` are at work
-    while an expression is evaluated.
+    names that are surely bound, as long as `unbinds_parameter` is false. `may_repeat` tells that two ways may
+    be one edge. `stack` and `results` are at work while an expression is evaluated.
     """
 
     parameters: frozenset[str]
@@ -76,7 +76,7 @@ class Course:
     around: list[Loop | Cleanup] = field(default_factory=list["Loop | Cleanup"])
     may_raise: bool = False
     unbinds_parameter: bool = False
-    has_cleanup: bool = False
+    may_repeat: bool = False
     stack: list[Any] = field(default_factory=list[Any])
     results: list[tuple[list[int], list[int]]] = field(default_factory=list["tuple[list[int], list[int]]"])
 
@@ -125,10 +125,10 @@ class Course:
         """
         self.front = self.front + self.returns
         self.point(None, EXIT)
-        raised = {way >> WAY_BITS for way in self.raisers if way & WAY_KIND != EXCEPTION}
+        raised = {way >> WAY_BITS for way in self.raisers if way & WAY_KIND == RAISED}
         self.front = [way for way in self.raisers if way & WAY_KIND != EXCEPTION]
         self.point(None, EXC_EXIT)
-        if self.has_cleanup:
+        if self.may_repeat:
             self._drop_repeated()
         return [
             point
@@ -137,7 +137,7 @@ class Course:
         ]
 
     def _drop_repeated(self) -> None:
-        """Ways that a cleanup lets go on for more than one reason may lead to one point more than once."""
+        """Keep one of the ways that a cleanup or the last `except*` lets go on for more than one reason."""
         plain = [way & ~WAY_KIND | EXCEPTION if way & WAY_KIND == RAISED else way for way in self.ways]
         edges = dict.fromkeys(zip(plain, self.targets, strict=True))
         self.ways = [way for way, _ in edges]

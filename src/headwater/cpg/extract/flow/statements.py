@@ -241,7 +241,7 @@ def _with(course: Course, node: Any) -> None:
 
 def _enter_with(course: Course, item: Any, entered: list[tuple[Cleanup, list[int]]]) -> None:
     cleanup, target = Cleanup(), item.optional_vars
-    course.has_cleanup = True
+    course.may_repeat = True
     evaluate(course, item.context_expr)
     if target is None or target.__class__ is ast.Name:
         if target is not None:
@@ -261,7 +261,7 @@ def _try(course: Course, node: Any) -> None:
         _try_body(course, node)
         return
     outside, cleanup = course.raisers, Cleanup()
-    course.has_cleanup = True
+    course.may_repeat = True
     course.around.append(cleanup)
     course.raisers = cleanup.raised
     _try_body(course, node)
@@ -309,6 +309,7 @@ def _draw_handlers(course: Course, handlers: Sequence[Any]) -> list[int]:
 def _draw_star_handlers(course: Course, handlers: Sequence[Any]) -> list[int]:
     """Every handler has its turn, whatever the one before did; what is left over is raised at the end."""
     outside = course.raisers
+    course.may_repeat = True
     for handler in handlers:
         is_last = handler is handlers[-1]
         course.raisers = outside
