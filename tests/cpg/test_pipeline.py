@@ -212,9 +212,8 @@ def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
     assert keys == dict.fromkeys(names, 1)
 
 
-def test_after_any_edits_the_tables_are_those_of_a_build_from_nothing(
-    built: tuple[Project, RunOutcome], folder: Path, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("built")
+def test_after_any_edits_the_tables_are_those_of_a_build_from_nothing(folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(folder, tmp_path / folder.name, symlinks=True)
     (copy / "app" / "models.py").rename(copy / "app" / "moved.py")
     (copy / "tests" / "test_models.py").unlink()

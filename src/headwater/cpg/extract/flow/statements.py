@@ -49,12 +49,6 @@ def draw_body(course: Course, body: Sequence[ast.stmt]) -> None:
 # Simple statements.
 
 
-def _unknown(course: Course, node: Any) -> None:
-    """A statement that did not parse may do anything, but nothing can be said of its names."""
-    course.may_raise = True
-    course.point(node.row, STMT)
-
-
 def _plain(course: Course, node: Any) -> None:
     course.point(node.row, STMT)
 
@@ -355,7 +349,6 @@ _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
     ast.Raise: _raise,
     ast.Assert: _assert,
     **dict.fromkeys((ast.Pass, ast.Global, ast.Nonlocal), _plain),
-    Error: _unknown,
     ast.Break: _break,
     ast.Continue: _continue,
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), draw_function),
