@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import ast
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.cpg.extract.identity import file_digest, module_owner
 from headwater.cpg.extract.relations import RelationEvidence, find_relations, written
-from headwater.cpg.extract.scanning import Scan
-from headwater.cpg.extract.source import line_starts_of
-from headwater.cpg.extract.walk import Walk, walk_module
+from headwater.cpg.extract.syntax import walk_file
+
+if TYPE_CHECKING:
+    from headwater.cpg.extract.walk import Walk
 
 
 def walked(source: str) -> Walk:
-    data = source.encode()
-    walk = Walk(file_digest("repo", "a.py"), Scan(data, line_starts_of(data)))
-    walk.rows.append((ast.Module([], []), 0, module_owner(0, walk.file), "", None, ""))
-    module = ast.parse(source)
-    walk.scan.place(module, 0, len(data))
-    walk_module(module, walk)
-    return walk
+    return walk_file("repo", "a.py", source.encode()).walk
 
 
 def found(source: str) -> tuple[Walk, RelationEvidence]:

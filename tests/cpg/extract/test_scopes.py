@@ -14,11 +14,9 @@ from pathlib import Path
 import pytest
 
 from headwater.cpg.extract import extract_syntax
-from headwater.cpg.extract.parsing import parse_source
 from headwater.cpg.extract.scopes import ScopeEvidence, find_scopes
-from headwater.cpg.extract.source import SourceText, read_source
-from headwater.cpg.extract.syntax import _begin
-from headwater.cpg.extract.walk import row_of, walk_module
+from headwater.cpg.extract.syntax import walk_file
+from headwater.cpg.extract.walk import row_of
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 FILES = tuple(
@@ -234,13 +232,8 @@ def test_a_name_in_parentheses_is_not_annotated_and_without_a_value_is_not_there
 
 def walked(source: str) -> ast.Module:
     """A module whose nodes have the rows that extraction gives them."""
-    text = read_source(source.encode())
-    assert isinstance(text, SourceText)
-    module = parse_source(text)
-    assert isinstance(module, ast.Module)
-    walk = _begin("repo", "a.py", text)
-    walk.scan.place(module, 0, len(text.data))
-    walk_module(module, walk)
+    module = walk_file("repo", "a.py", source.encode()).module
+    assert module is not None
     return module
 
 
