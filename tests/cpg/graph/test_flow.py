@@ -1,0 +1,87 @@
+"""Points, ways, dominance, control and data flow with ids in place of numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graph_sample import REPO, told
+
+from headwater.cpg.graph import cfg_edges_of, cfg_nodes_of, control_deps_of, dfg_of, dominators_of
+from headwater.digest import stable_id
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ADD = "basket.add(*names, count=b); 6"
+END = "return basket 7"
+
+
+def test_a_point_is_a_moment_of_a_def_at_a_node(evidence: DataFrame) -> None:
+    rows = told(cfg_nodes_of(evidence, REPO), "def_node_id", "node_id", "cfg_id", "block_id", "ord", "kind")
+    assert [row for row in rows if row[0] == "function buy"] == [
+        ("function buy", ADD, f"at {ADD}", 1, 2, "stmt"),
+        ("function buy", "entry of buy", "at entry of buy", 0, 0, "entry"),
+        ("function buy", "exit of buy", "at exit of buy", 2, 4, "exit"),
+        ("function buy", "failed exit of buy", "at failed exit of buy", 3, 5, "exc_exit"),
+        ("function buy", "names 5", "at names 5", 0, 1, "branch"),
+        ("function buy", END, f"at {END}", 2, 3, "stmt"),
+    ]
+    assert {row[0] for row in rows} == {
+        *("module app.shop", "class Basket", "function buy", "module app.wrong"),
+    }
+
+
+def test_points_that_are_never_met_are_dead(evidence: DataFrame) -> None:
+    dead = cfg_nodes_of(evidence, REPO).where("is_dead")
+    assert told(dead, "file_id", "node_id") == [("app/shop.py", "failed exit of Basket")]
+
+
+def test_a_way_leads_from_a_point_to_the_next(evidence: DataFrame) -> None:
+    rows = told(cfg_edges_of(evidence, REPO), "src_cfg_id", "dst_cfg_id", "kind", "file_id")
+    wrong = "at failed exit of app.wrong"
+    assert [row[:3] for row in rows if row[3] == "app/wrong.pyi"] == [
+        ("at entry of app.wrong", "at x = (: 1", "next"),
+        ("at print(y); 2", "at exit of app.wrong", "next"),
+        ("at print(y); 2", wrong, "exception"),
+        ("at x = (: 1", wrong, "exception"),
+        ("at x = (: 1", "at print(y); 2", "next"),
+    ]
+    from_branch = [row[1:3] for row in rows if row[0] == "at names 5"]
+    assert from_branch == [
+        (f"at {ADD}", "true"),
+        ("at failed exit of buy", "exception"),
+        (f"at {END}", "false"),
+    ]
+
+
+def test_dominators_are_the_nearest_before_and_after_or_none(evidence: DataFrame) -> None:
+    rows = told(dominators_of(evidence, REPO), "cfg_id", "idom_cfg_id", "ipdom_cfg_id")
+    nearest = {row[0]: row[1:] for row in rows}
+    assert nearest["at entry of buy"] == (None, "at names 5")
+    assert nearest["at names 5"] == ("at entry of buy", f"at {END}")
+    assert nearest[f"at {ADD}"] == ("at names 5", f"at {END}")
+    assert nearest[f"at {END}"] == ("at names 5", "at exit of buy")
+    assert nearest["at exit of buy"] == (f"at {END}", None)
+    assert nearest["at failed exit of Basket"] == (None, None)
+
+
+def test_a_branch_decides_what_is_met_after_it(evidence: DataFrame) -> None:
+    columns = ("file_id", "cfg_id", "on_cfg_id", "branch")
+    assert told(control_deps_of(evidence, REPO), *columns) == [
+        ("app/shop.py", f"at {ADD}", "at names 5", "true")
+    ]
+
+
+def test_values_go_from_where_a_name_gets_one_to_where_it_is_read(evidence: DataFrame) -> None:
+    found = dfg_of(evidence, REPO)
+    assert told(found, "def_node_id", "src_node_id", "dst_node_id", "kind", "preserves_value") == [
+        ("class Basket", "base as b 1", "b 2", "reaching_def", True),  # a base belongs to its class
+        ("function buy", "basket 4", "basket 6", "reaching_def", True),
+        ("function buy", "basket 4", "basket 7", "reaching_def", True),
+        ("function buy", "names 4", "names 5", "reaching_def", True),
+        ("function buy", "names 4", "names 6", "reaching_def", True),
+    ]
+    row = found.first()
+    assert row is not None
+    assert row["flow_id"] == stable_id("flow", "reaching_def", row["src_node_id"], row["dst_node_id"])
+    assert (row["repo_id"], row["confidence"]) == (REPO, 1.0)
