@@ -106,6 +106,7 @@ def check_pairs(reading: Reading) -> None:
         ("x = 1\nif (x := y):\n x\nelse:\n x", [(2, 3), (2, 5)]),
         ("x = 1\ntry:\n x = f()\n x = g()\nexcept E:\n x", [(1, 6), (3, 6), (4, 6)]),
         ("x = 1\ntry:\n x = 3\n g()\nexcept E:\n x", [(3, 6)]),
+        ("try:\n (x := 1) + (\n  x := f())\nexcept E:\n x", [(2, 5), (3, 5)]),
         ("try:\n f()\nexcept E as x:\n x\nexcept F:\n x", [(3, 4)]),
         ("x = 1\ntry:\n f()\nexcept E as x:\n pass\nexcept F:\n x", [(1, 7)]),
         ("x = 1\nwith y as x:\n x\nx", [(2, 3), (2, 4)]),

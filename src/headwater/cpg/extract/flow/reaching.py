@@ -32,14 +32,14 @@ class TooManyPairs(Exception):
 class _Block:
     """What a block does to variables: the definitions it ends with, by variable, none where one is deleted.
 
-    `before` is the same before the block's last point, if that has definitions; they are in `made`, unless it
-    makes them only where it does not fail, and then in `bound`.
+    `before` is the same before the block's last point, if that has definitions; they are in `made`, each with
+    its variable, unless it makes them only where it does not fail, and then in `bound`.
     """
 
     after: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     before: dict[int, list[int]] | None = None
-    made: list[int] = field(default_factory=list[int])
-    bound: list[int] = field(default_factory=list[int])
+    made: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
+    bound: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ def _read_blocks(
             if block.before is None:
                 block.before = after.copy()
             if action != DEL:
-                (block.bound if action == BIND else block.made).append(site)
+                (block.bound if action == BIND else block.made).append((variable, site))
         if action == BIND and bound_at.get(variable) == point:  # the other side of an or-pattern
             after[variable].append(site)
             continue
@@ -132,9 +132,11 @@ def _reach_between(flow: FlowEvidence, index: int, search: _Search) -> None:
     sites, bit_of = list[int](), dict[int, int]()
     mask_of = dict.fromkeys(wanted, 0)
     for block in search.blocks.values():
-        for state in (block.after, block.before or {}):
-            for variable in wanted.intersection(state):
-                for site in state[variable]:
+        states = [each for state in (block.after, block.before or {}) for each in state.items()]
+        single = [(variable, [site]) for variable, site in (*block.made, *block.bound)]
+        for variable, some in (*states, *single):
+            if variable in wanted:
+                for site in some:
                     if site not in bit_of:
                         bit_of[site] = 1 << len(sites)
                         sites.append(site)
@@ -174,9 +176,9 @@ def _effects_of(
     if block.before is None:
         return after, after, after
     keeps, adds = effect(block.before)
-    made = adds | bits(block.made)
+    made = adds | bits(site for _, site in block.made)
     failed = (keeps, made) if block.bound else after
-    return after, (keeps, made | bits(block.bound)), failed
+    return after, (keeps, made | bits(site for _, site in block.bound)), failed
 
 
 def _edges_of(flow: FlowEvidence, index: int) -> list[list[tuple[int, int]]]:
