@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from headwater.cpg.extract.kinds import NODE_KINDS, node_kind_of
+from headwater.cpg.extract.kinds import NODE_KINDS, Error, node_kind_of
 from headwater.cpg.extract.walk import AST_CLASSES
 
 NOT_CONCRETE = {"Load", "Store", "Del", "Interactive", "Expression", "FunctionType", "AST", "slice"}
@@ -46,6 +46,7 @@ def test_a_class_that_is_not_known_yet_is_what_it_derives_from(ancestor: type[as
         (ast.ExceptHandler, "STATEMENT"),
         (ast.NotIn, "EXPRESSION"),
         (ast.MatchAs, "PATTERN"),
+        (Error, "ERROR"),
     ],
 )
 def test_kinds_are_those_of_the_graph(each: type[ast.AST], kind: str) -> None:

@@ -129,6 +129,13 @@ def test_a_broken_cell_leaves_the_others() -> None:
     assert [each.code for each in evidence.diagnostics[1:]] == ["not-parsed", "not-parsed"]
 
 
+def test_a_block_of_magics_is_an_error_without_a_text() -> None:
+    evidence = extracted(notebook(code("if x:\n    !ls\ny = 1")))
+    assert evidence.file.parse_status == "recovered"
+    assert evidence.nodes.ast_kind[2:5] == ["If", "Name", "Error"]
+    assert (evidence.nodes.bstart[4], evidence.nodes.bend[4]) == (5, 5)
+
+
 def test_await_may_stand_in_a_cell() -> None:
     assert extracted(notebook(code("await x"))).diagnostics == ()
     assert [each.stage for each in extracted(notebook(code("return x"))).diagnostics] == ["compile"]

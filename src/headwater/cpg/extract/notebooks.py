@@ -3,7 +3,8 @@
 Each cell is followed by a line feed. Blank are: lines that begin with `%` or `!`, lines that ask for help
 (`x?`), assignments of what a magic gives (`files = !ls`), and cells that begin with `%%`, of which only the
 first line is blank where the rest is Python (`%%time`). A blank has as many bytes as what stood there, so all
-places are those in the joined cells. Not here: outputs, and cells with words.
+places are those in the joined cells. A block of nothing but magics is empty then, and the notebook recovered.
+Not here: outputs, and cells with words.
 """
 
 from __future__ import annotations

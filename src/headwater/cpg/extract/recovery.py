@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import tree_sitter_python
-from tree_sitter import Language, Parser, Query, QueryCursor
+from tree_sitter import Language, Parser
 
+from headwater.cpg.extract.easing import easy_view
 from headwater.cpg.extract.fragments import Fragments, Piece, Refusal
 from headwater.cpg.extract.kinds import Error
 from headwater.cpg.extract.scanning import Scan
@@ -46,18 +47,18 @@ _COMPOUND = frozenset(
 _STATEMENT = ("_statement", "_definition")
 _NO_STATEMENT = frozenset({"comment", "line_continuation", ";"})
 _BLANKS = b" \t\r\n\f"
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _LINE = re.compile(rb"[^\r\n]+")
 _BLANK_LINE = re.compile(rb"[ \t\f]*(?:#|$)")
 # A line that goes on with the statement before it, though it is not indented more.
 _GOES_ON = re.compile(rb"[ \t\f]*(?:else|elif|except|finally)\b")
 _DECORATOR = re.compile(rb"[ \t\f]*@")
 _HEADING = re.compile(rb"(?:async|def|class|if|for|while|try|with|match|@)")
-# What tree-sitter takes and Python 3 does not: no try is needed to know that.
-_OLD_PYTHON = """[
-  (print_statement) (exec_statement) (except_clause ",") (comparison_operator "<>")
-  (raise_statement (expression_list)) (parameters (tuple_pattern))
-] @old"""
+# What tree-sitter takes and Python 3 does not: no try is needed to know that. In a string it does no harm.
+_OLD_PYTHON = re.compile(
+    rb"^[ \t]*(?:print|exec)[ \t]+[\w'\"`%-]|^[ \t]*except[ \t][^:\r\n]*,[ \t]*\w+[ \t]*:|"
+    rb"^[ \t]*raise[ \t]+[\w.]+[ \t]*,|<>|`|\b0[0-9]*[1-9]|[0-9]L\b",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +94,6 @@ def _language() -> Language:
     return Language(tree_sitter_python.language())
 
 
-@cache
-def _old_python() -> Query:
-    return Query(_language(), _OLD_PYTHON)
-
-
 class _Recovery:
     """Reads one text."""
 
@@ -105,16 +101,11 @@ class _Recovery:
         self.data = scan.data
         self.starts = scan.starts
         self.fragments = Fragments(scan)
-        self.old: list[int] = []
+        self.old = [found.start() for found in _OLD_PYTHON.finditer(scan.data)]
 
     def grow(self, start: int, end: int) -> Node:
-        """The tree that tree-sitter makes of a part of the text; remembers where it is Python 2."""
-        text = _LONE_RETURN.sub(b"\n", self.data[start:end])
-        root = Parser(_language()).parse(text).root_node
-        found = QueryCursor(_old_python()).captures(root)
-        for place in sorted(start + node.start_byte for node in found.get("old", ())):
-            insort(self.old, place)
-        return root
+        """The tree that tree-sitter makes of a part of the text."""
+        return Parser(_language()).parse(easy_view(self.data[start:end])).root_node
 
     def read_all(self, nodes: Iterable[Node], base: int, depth: int) -> list[ast.stmt]:
         """The statements of a block."""

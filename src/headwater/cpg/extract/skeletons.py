@@ -201,9 +201,9 @@ def _caught_by(fragments: Fragments, clause: Clause, base: int) -> tuple[ast.exp
     found = fragments.parse([Piece(caught.start_byte + base, caught.end_byte + base, b"(", b")\n")])
     if isinstance(found, Refusal) or len(found) != 1 or not isinstance(found[0], ast.Expr):
         return None
-    if name.type != "identifier" or name.text is None:
+    if name.type != "identifier":
         return None
-    return found[0].value, name.text.decode()
+    return found[0].value, fragments.scan.data[name.start_byte + base : name.end_byte + base].decode()
 
 
 def _put_together(
