@@ -219,5 +219,5 @@ def _all(columns: Any) -> dict[str, Sequence[Any]]:
 
 
 def _diagnostics(found: FileEvidence) -> Columns:
-    said: Sequence[Diagnostic] = found.syntax.diagnostics
+    said: Sequence[Diagnostic] = (*found.syntax.diagnostics, *found.facts.said)
     return {name: [getattr(each, name) for each in said] for name in LISTS["diagnostics"]}

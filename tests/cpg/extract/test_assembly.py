@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwater.cpg.extract import FileEvidence, extract_file
+from headwater.cpg.extract.flow import reaching
 
 STANDARD = Path(sysconfig.get_path("stdlib"))
 FUNCTION = """\
@@ -334,3 +335,13 @@ def test_an_edit_above_a_function_changes_no_id_in_it(above: str) -> None:
         "COMMENT": 2,
         "SCOPE": 3,
     }
+
+
+def test_where_too_many_definitions_reach_too_many_uses_there_is_no_data_flow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reaching, "MOST_PAIRS", 0)
+    found = extract_file("repo", "a.py", b"x = 1\ny = x\n").facts
+    assert (found.defined, found.used) == ([], [])
+    assert [each.code for each in found.said] == ["too-many-flows"]
+    assert found.added.name[-1] == "too-many-flows"

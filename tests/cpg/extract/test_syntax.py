@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.cpg.extract import extract_syntax, walk
+from headwater.cpg.extract import extract_syntax, syntax, walk
 from headwater.cpg.extract.syntax import is_test_path, module_fqn_of
 
 if TYPE_CHECKING:
@@ -386,3 +386,12 @@ def test_a_file_with_too_many_nodes_is_itself_alone(monkeypatch: pytest.MonkeyPa
 def test_an_encoding_of_domain_names_is_none_of_source_files(encoding: bytes) -> None:
     found = extract_syntax("repo:1", "a.py", b"# coding: " + encoding + b"\nx = 1\n")
     assert [each.code for each in found.diagnostics] == ["unknown-encoding"]
+
+
+def test_a_large_file_that_does_not_parse_is_there_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(syntax, "MOST_RECOVERED", 10)
+    evidence = extract_syntax("repo", "a.py", b"x = 1\ny = = 2\n")
+    assert evidence.file.parse_status == "failed"
+    assert [each.code for each in evidence.diagnostics] == ["syntax-error", "not-recovered"]
+    assert evidence.nodes.node_kind == ["FILE"]
+    assert extract_syntax("repo", "a.py", b"y = = 2\n").file.parse_status == "recovered"

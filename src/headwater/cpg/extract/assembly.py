@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.comments import find_comments, find_docstrings
+from headwater.cpg.extract.evidence import Diagnostic
 from headwater.cpg.extract.flow import (
     EDGE_KINDS,
     POINT_KINDS,
@@ -37,6 +38,7 @@ from headwater.cpg.extract.flow import (
     FlowEdgeColumns,
     FlowEvidence,
     PointColumns,
+    TooManyPairs,
     find_flow,
     find_reaching,
 )
@@ -61,6 +63,13 @@ if TYPE_CHECKING:
     from headwater.cpg.extract.walk import Walk
 
 _BINDING, _ENTRY, _EXIT, _DIAGNOSTIC = "BINDING", "CFG_ENTRY", "CFG_EXIT", "DIAGNOSTIC"
+TOO_MANY_PAIRS = Diagnostic(
+    stage="flow",
+    source="headwater",
+    code="too-many-flows",
+    severity="warning",
+    message="so many definitions reach so many uses that the file has no data flow in the graph",
+)
 _COMMENT_PART = [text_part("COMMENT")]
 _BY_EXCEPTION = {"exit": "exception"}
 # What an edge of each kind is in the graph, and its label.
@@ -124,17 +133,26 @@ class Facts:
     places: list[int]
     defined: list[int]
     used: list[int]
+    said: tuple[Diagnostic, ...] = ()
 
 
 def find_facts(
     module: ast.Module, walk: Walk, source: SourceText, ids: Sequence[str], diagnostics: Sequence[str]
 ) -> Facts:
-    """All facts of a walked module whose nodes have these ids; `diagnostics` are the codes of its own."""
+    """All facts of a walked module whose nodes have these ids; `diagnostics` are the codes of its own.
+
+    Where there are too many ways for data to flow, there are none, and `said` says so.
+    """
+    known = len(diagnostics)
     relations = find_relations(walk.rows)
     scopes = find_scopes(module)
     flow = find_flow(module)
     meant = _meanings(scopes)
-    defined, used = find_reaching(flow, _variables(scopes, meant))
+    try:
+        defined, used = find_reaching(flow, _variables(scopes, meant))
+    except TooManyPairs:
+        defined, used = [], []
+        diagnostics = (*diagnostics, TOO_MANY_PAIRS.code)
     added = AddedColumns()
     binding_ids = _binding_ids(walk, scopes)
     nodes = _add_bindings(added, len(ids), scopes, binding_ids)
@@ -159,6 +177,7 @@ def find_facts(
         places=places,
         defined=defined,
         used=used,
+        said=() if len(diagnostics) == known else (TOO_MANY_PAIRS,),
     )
 
 

@@ -19,7 +19,7 @@ class Diagnostic:
     `source` is who says it: `python` where the words are those of Python's own error.
     """
 
-    stage: Literal["read", "parse", "compile"]
+    stage: Literal["read", "parse", "compile", "flow"]
     source: Literal["python", "headwater"] = "python"
     code: str
     severity: Literal["error", "warning"] = "error"

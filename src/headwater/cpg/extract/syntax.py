@@ -40,6 +40,17 @@ _TOO_LARGE = Diagnostic(
 )
 
 
+# There are texts for which the time that tree-sitter takes grows with the square of their length.
+MOST_RECOVERED = 200_000
+_TOO_LARGE_TO_RECOVER = Diagnostic(
+    stage="parse",
+    source="headwater",
+    code="not-recovered",
+    severity="warning",
+    message=f"more than {MOST_RECOVERED} bytes that do not parse: only the file itself is in the graph",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Document:
     """A file as it was read: `unread` says why there is no text, `cells` are those of a notebook."""
@@ -158,6 +169,8 @@ def _parsed(document: _Document) -> tuple[ast.Module | None, tuple[Diagnostic, .
     source = document.source
     module = parse_source(source)
     if isinstance(module, Diagnostic):
+        if len(source.data) > MOST_RECOVERED:
+            return None, (module, _TOO_LARGE_TO_RECOVER)
         return recover_module(source), (module,)
     refused = check_compiles(source, module, may_await=document.is_notebook)
     return module, () if refused is None else (refused,)
