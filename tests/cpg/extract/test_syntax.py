@@ -394,4 +394,4 @@ def test_a_large_file_that_does_not_parse_is_there_by_itself(monkeypatch: pytest
     assert evidence.file.parse_status == "failed"
     assert [each.code for each in evidence.diagnostics] == ["syntax-error", "not-recovered"]
     assert evidence.nodes.node_kind == ["FILE"]
-    assert extract_syntax("repo", "a.py", b"y = = 2\n").file.parse_status == "recovered"
+    assert extract_syntax("repo", "a.py", b"y=1\n(\n").file.parse_status == "recovered"
