@@ -252,6 +252,11 @@ def test_what_comes_before_or_after_on_every_way() -> None:
     ]
 
 
+def test_a_node_that_is_met_twice_in_a_row_does_not_come_before_itself() -> None:
+    found = edges("with a as (b, c): pass", "DOMINATES", "POST_DOMINATES")  # entered, then left by a failure
+    assert [each for each in found if each[1] == each[2]] == []
+
+
 def test_what_decides_about_what() -> None:
     assert edges("if a: b\nelse: c\nd", "CONTROL_DEP") == [("a", "b;", "true"), ("a", "c;", "false")]
 
@@ -275,6 +280,10 @@ def test_a_value_does_not_go_past_another_of_the_same_name() -> None:
     assert [lines[each] for each in found.facts.used] == [3]  # and not into `f`, which is another def
 
 
+def test_a_value_goes_into_the_comprehensions_of_its_def() -> None:
+    assert ("a", "a") in edges("def f(a, c): return [a for b in c]", "REACHING_DEF")
+
+
 def test_docstrings_and_comments_document_what_they_speak_of() -> None:
     assert edges(FUNCTION, "DOCUMENTS") == [
         ("'''Doc.'''", "f"),
@@ -286,6 +295,17 @@ def test_docstrings_and_comments_document_what_they_speak_of() -> None:
 def test_the_same_comment_twice_is_two_nodes() -> None:
     ids = ids_of(extracted("a  # same\nb  # same\ndef f():\n    c  # same\n"))
     assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["a = (:\nb\nc = (:\nd\n", "from __future__ import annotations\ndef f(a: int): int\n"],
+    ids=["diagnostics-of-one-code", "scopes-of-one-node"],
+)
+def test_what_is_alike_has_ids_of_its_own(source: str) -> None:
+    found = extracted(source)
+    for ids in (ids_of(found), found.facts.scope_ids, found.facts.binding_ids):
+        assert len(set(ids)) == len(ids)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ _SCHEMA = (
 @cache
 def evidence_rows() -> list[dict[str, Any]]:
     """The rows of evidence, as plain values."""
-    read = [
+    read: list[dict[str, Any]] = [
         {"path": path, "size_bytes": len(content), "content_sha256": digest_of_bytes(content)}
         | {
             name: value.to_pylist() if isinstance(value, pa.Array) else value
@@ -61,7 +61,8 @@ def evidence_rows() -> list[dict[str, Any]]:
 
 def evidence_frame(spark: SparkSession) -> DataFrame:
     """The same as a frame."""
-    return spark.createDataFrame(evidence_rows(), _SCHEMA)
+    rows: Any = evidence_rows()  # its types know no mappings
+    return spark.createDataFrame(rows, _SCHEMA)
 
 
 @cache
@@ -106,8 +107,8 @@ def _word_for(row: Mapping[str, Any], node: Mapping[str, Any]) -> str:
 def told(frame: DataFrame, *columns: str) -> list[tuple[Any, ...]]:
     """The rows of a frame in these columns, in order, with words in place of ids."""
     names = names_of_ids()
-    rows = (
-        tuple(names.get(value, value) if isinstance(value, str) else value for value in row)
-        for row in frame.select(*columns).collect()
-    )
-    return sorted(rows, key=str)
+    rows: Any = frame.select(*columns).collect()
+    told_rows = [
+        tuple(names.get(value, value) if isinstance(value, str) else value for value in row) for row in rows
+    ]
+    return sorted(told_rows, key=str)

@@ -27,6 +27,7 @@ def test_there_is_a_row_for_each_file_read_or_not(evidence: DataFrame) -> None:
     assert shop["content_sha256"] == digest_of_bytes(SHOP)
     assert (shop["repo_id"], shop["encoding"], shop["newline"]) == (REPO, "utf-8", "\n")
     assert (shop["line_starts"][:3], shop["line_count"], shop["is_test"]) == ([0, 24, 46], 7, False)
+    assert (shop["text_bytes"], shop["notebook_cell_map"]) == (len(SHOP), None)
 
 
 def test_a_diagnostic_is_what_was_said_or_why_a_file_was_not_read(evidence: DataFrame) -> None:
