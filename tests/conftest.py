@@ -7,14 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
 
 from headwater.runtime import RunSession, RuntimeProfile, SessionRuntime, close_runtime, open_runtime
 from headwater.runtime import session as engine
@@ -32,7 +35,7 @@ EXAMPLE = ROOT / "examples" / "orders"
 TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 # Compiling a plan takes longer than running it over a handful of rows.
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
-# The JVM's own collector works beside the tests, and takes a tenth of their time; there is little to collect.
+# The JVM's own collector works beside the tests, on the cores that they need; there is little to collect.
 SERIAL = "-XX:+UseSerialGC"
 # Fixtures with which a test needs a JVM, be it in a process of its own.
 STARTING = frozenset({"runtime", "headwater", "writer"})
@@ -98,6 +101,16 @@ def runtime() -> Generator[SessionRuntime]:
                 defaults.set(key, value)
     yield open_runtime(TEST_PROFILE)
     close_runtime()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_tables_of_other_files() -> Generator[None]:
+    """Delta keeps snapshots of all tables it has met; a JVM that is full of them does little but collect."""
+    yield
+    jvm: Any = getattr(SparkContext._active_spark_context, "_jvm", None)
+    if jvm is not None:
+        with suppress(Py4JError):  # a test has ended it
+            jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 @pytest.fixture
