@@ -143,16 +143,15 @@ def find_facts(
 
     Where there are too many ways for data to flow, there are none, and `said` says so.
     """
-    known = len(diagnostics)
     relations = find_relations(walk.rows)
     scopes = find_scopes(module)
     flow = find_flow(module)
     meant = _meanings(scopes)
+    said: tuple[Diagnostic, ...] = ()
     try:
         defined, used = find_reaching(flow, _variables(scopes, meant))
     except TooManyPairs:
-        defined, used = [], []
-        diagnostics = (*diagnostics, TOO_MANY_PAIRS.code)
+        defined, used, said = [], [], (TOO_MANY_PAIRS,)
     added = AddedColumns()
     binding_ids = _binding_ids(walk, scopes)
     nodes = _add_bindings(added, len(ids), scopes, binding_ids)
@@ -163,7 +162,7 @@ def find_facts(
     _follow(edges, flow, places)
     _extend(edges, "REACHING_DEF", zip(defined, used, strict=True))
     _comment(added, edges, len(ids), walk, source)
-    _diagnose(added, edges, len(ids), walk, diagnostics)
+    _diagnose(added, edges, len(ids), walk, [*diagnostics, *(each.code for each in said)])
     return Facts(
         added=added,
         relations=relations,
@@ -177,7 +176,7 @@ def find_facts(
         places=places,
         defined=defined,
         used=used,
-        said=() if len(diagnostics) == known else (TOO_MANY_PAIRS,),
+        said=said,
     )
 
 
