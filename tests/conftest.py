@@ -37,6 +37,10 @@ TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
 # The JVM's own collector works beside the tests, on the cores that they need; there is little to collect.
 SERIAL = "-XX:+UseSerialGC"
+# Spark keeps the plans of the last thousand queries for a web page that nobody opens here.
+FORGETTING = tuple(
+    f"-Dspark.{kept}=20" for kept in ("sql.ui.retainedExecutions", "ui.retainedJobs", "ui.retainedStages")
+)
 # Fixtures with which a test needs a JVM, be it in a process of its own.
 STARTING = frozenset({"runtime", "headwater", "writer"})
 
@@ -94,7 +98,7 @@ def runtime() -> Generator[SessionRuntime]:
     Commands that tests run in processes of their own compile, as everywhere.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, SERIAL)))
+        patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, SERIAL, *FORGETTING)))
         with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
             defaults = session.jvm_session.sharedState().conf()
             for key, value in INTERPRETED.items():
