@@ -64,8 +64,8 @@ bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in
 	@$(BIN)/python bench/changed_rows.py
 	@$(BIN)/python bench/growth.py
 
-bench-cpg: java $(READY)  ## the code graph of REPO (default: this repository) against parsing alone
-	@$(BIN)/python bench/graph.py $(or $(REPO),.)
+bench-cpg: java $(READY)  ## the code graph of REPO (default: Django's source): from nothing, one file changed, nothing changed
+	@$(BIN)/python bench/graph.py $(REPO)
 
 dist: java $(READY)   ## wheel and sdist, then a clean environment with the wheel builds the example
 	@$(BIN)/python scripts/dist.py

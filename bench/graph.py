@@ -1,25 +1,42 @@
-"""The code graph of a folder from nothing, and again with nothing changed, against the floor: parse and walk.
+"""The code graph of a repository from nothing, after one changed file, and with nothing changed.
 
 python bench/graph.py [FOLDER]
 
-The floor is one process that parses every file with `ast` and visits every node; the build is the real
-command in a process of its own, with an empty warehouse. Seconds and ratios are wall time; `cpu` is that of
-the command, its JVM and the workers that it waited for.
+Without a folder it is Django's source, which pip brings. Each case is the real command in a process of its
+own; `cpu` is that of the command, its JVM and the workers that it waited for, `memory` the most that all of
+them had at a time. The floor is one process that parses every file with `ast` and visits every node.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import shutil
+import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
-from measuring import Taken, run_command
+from measuring import Taken, run_command, verdict
 
 HEADWATER = Path(sys.executable).parent / "headwater"
+DJANGO = "django==5.1"
+# Bars for Django: seconds, CPU seconds and bytes from nothing; for one file, a part of those; and seconds.
+MOST_WALL, MOST_CPU, MOST_MEMORY, MOST_PART, MOST_UNCHANGED = 75.0, 130.0, 4 << 30, 0.25, 1.5
+
+
+def fetch_django(place: Path) -> Path:
+    """Django's source in a folder of its own."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+    subprocess.run([*pip, "--dest", str(place), DJANGO], check=True)
+    (archive,) = place.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(place, filter="data")
+    (folder,) = (each for each in place.iterdir() if each.is_dir())
+    return folder
 
 
 def floor(folder: Path) -> float:
@@ -36,33 +53,50 @@ def floor(folder: Path) -> float:
     return time.perf_counter() - began
 
 
-def build(folder: Path, warehouse: Path) -> tuple[Taken, dict[str, int]]:
-    """What one build takes, and the rows of each table."""
-    command = [
-        str(HEADWATER),
-        "build",
-        str(folder),
-        "--graph",
-        "--json",
-        "--quiet",
-        "--warehouse",
-        str(warehouse),
-    ]
-    taken, printed = run_command(command)
-    return taken, {table["name"]: table["rows"] for table in json.loads(printed)["tables"]}
+def build(folder: Path, warehouse: Path) -> tuple[Taken, dict[str, dict[str, int]]]:
+    """What one build takes, and the numbers of the graph; none if nothing was built."""
+    where = ["--graph", "--warehouse", str(warehouse)]
+    taken, printed = run_command([str(HEADWATER), "build", str(folder), "--json", "--quiet", *where])
+    return taken, json.loads(printed).get("graph", {})
+
+
+def size_of(folder: Path, pattern: str = "*") -> int:
+    """The bytes of all files below a folder."""
+    return sum(each.stat().st_size for each in folder.rglob(pattern) if each.is_file())
+
+
+def show(case: str, taken: Taken, *words: str) -> None:
+    """Prints one line of figures."""
+    memory = taken.memory / (1 << 30)
+    print(case, f"wall={taken.wall:.1f}s cpu={taken.cpu:.1f}s memory={memory:.1f}GB", *words, flush=True)
+
+
+def measure(folder: Path, warehouse: Path) -> None:
+    """Builds three times, and prints a line for each."""
+    source, parsed = size_of(folder, "*.py"), floor(folder)
+    cold, graph = build(folder, warehouse)
+    files, nodes, edges = (sum(graph[each].values()) for each in ("files", "nodes", "edges"))
+    print(f"graph files={files} nodes={nodes} edges={edges}")
+    bars = (cold.wall <= MOST_WALL, cold.cpu <= MOST_CPU, cold.memory <= MOST_MEMORY)
+    stored = size_of(warehouse / "tables") / source
+    shares = f"floor={parsed:.1f}s files_per_s={files / cold.wall:.0f} stored_per_byte={stored:.1f}"
+    show("cold", cold, shares, f"bars={'/'.join(map(verdict, bars))}")
+    largest = max(folder.rglob("*.py"), key=lambda each: (each.stat().st_size < 100_000, each.stat().st_size))
+    largest.write_bytes(largest.read_bytes() + b"\n\ndef added():\n    return 1\n")
+    changed, _ = build(folder, warehouse)
+    part = changed.wall / cold.wall
+    show("changed", changed, f"part={part:.2f} bar={verdict(part <= MOST_PART)}")
+    unchanged, _ = build(folder, warehouse)
+    show("unchanged", unchanged, f"bar={verdict(unchanged.wall <= MOST_UNCHANGED)}")
 
 
 def main() -> None:
-    """Prints one line per case."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
-    parsed = floor(folder)
+    """Measures a copy, so that a file can be changed."""
     with tempfile.TemporaryDirectory() as place:
-        for case in ("cold", "unchanged"):
-            taken, rows = build(folder, Path(place) / "warehouse")
-            counted = " ".join(f"{name}={rows[name]}" for name in ("files", "nodes", "edges"))
-            ratio = taken.wall / parsed
-            shares = f"floor={parsed:.1f}s headwater={taken.wall:.1f}s ratio={ratio:.2f} cpu={taken.cpu:.1f}s"
-            print(f"{case} {counted} {shares}")
+        given = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else fetch_django(Path(place))
+        hidden = shutil.ignore_patterns(".*", "build")
+        folder = shutil.copytree(given, Path(place) / "copy" / given.name, ignore=hidden, symlinks=True)
+        measure(folder, Path(place) / "warehouse")
 
 
 if __name__ == "__main__":

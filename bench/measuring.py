@@ -12,6 +12,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,10 +28,11 @@ MEMORY = os.environ.get("BENCH_MEMORY", "4g")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """Wall and CPU seconds, and what a process had to tell."""
+    """Wall and CPU seconds, the most bytes in memory where they were looked at, and what a process told."""
 
     wall: float
     cpu: float
+    memory: int = 0
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -48,16 +50,34 @@ def run_apart(script: str, *arguments: str) -> Taken:
 
 def tell(**facts: object) -> None:
     """The last words of a process that `run_apart` began: its CPU seconds so far, and facts."""
-    print(json.dumps({"cpu": cpu_of_tree(), "java": "java" in {name for name, _ in _tree()}, **facts}))
+    print(json.dumps({"cpu": cpu_of_tree(), "java": "java" in {each.name for each in _tree()}, **facts}))
 
 
 def run_command(command: Sequence[str]) -> tuple[Taken, str]:
-    """Runs any command; CPU seconds are its own and of those that it waited for. With what it printed."""
+    """Runs any command; CPU seconds are its own and of those that it waited for. With what it printed.
+
+    Memory is that of all its processes together, looked at four times a second; what they share counts for
+    each of them.
+    """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    most, is_over = [0], threading.Event()
+    watch = threading.Thread(target=_watch_memory, args=(most, is_over))
+    watch.start()
+    try:
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    finally:
+        is_over.set()
+        watch.join()
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Taken(wall=wall, cpu=cpu), done.stdout
+    return Taken(wall=wall, cpu=cpu, memory=most[0]), done.stdout
+
+
+def _watch_memory(most: list[int], is_over: threading.Event) -> None:
+    own = os.getpid()
+    while not is_over.wait(0.25):
+        taken = sum(each.memory for each in _tree() if each.pid != own)
+        most[0] = max(most[0], taken)
 
 
 def measured(work: Callable[..., object], *arguments: object, **named: object) -> Taken:
@@ -93,22 +113,33 @@ def verdict(holds: bool) -> str:
 
 def cpu_of_tree() -> float:
     """CPU seconds of this process and all that it has started."""
-    return sum(ticks for _, ticks in _tree()) / os.sysconf("SC_CLK_TCK")
+    return sum(each.ticks for each in _tree()) / os.sysconf("SC_CLK_TCK")
 
 
-def _tree() -> Iterator[tuple[str, float]]:
-    """The name and the ticks of this process and of each that came from it, and is still there."""
-    found: dict[int, tuple[int, str, float]] = {}
+@dataclass(frozen=True, slots=True)
+class _Process:
+    pid: int
+    parent: int
+    name: str
+    ticks: float
+    memory: int
+
+
+def _tree() -> Iterator[_Process]:
+    """This process and each that came from it, and is still there."""
+    found: dict[int, _Process] = {}
+    page = os.sysconf("SC_PAGE_SIZE")
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             head, _, rest = (entry / "stat").read_text().rpartition(") ")
         except OSError:  # it has ended
             continue
         fields = rest.split()
-        found[int(entry.name)] = int(fields[1]), head.partition("(")[2], sum(map(float, fields[11:15]))
+        pid, name, ticks = int(entry.name), head.partition("(")[2], sum(map(float, fields[11:15]))
+        found[pid] = _Process(pid, int(fields[1]), name, ticks, int(fields[21]) * page)
     waiting = [os.getpid()]
     while waiting:
         each = waiting.pop()
         if each in found:
-            yield found[each][1:]
-        waiting += [pid for pid, (parent, _, _) in found.items() if parent == each]
+            yield found[each]
+        waiting += [pid for pid, other in found.items() if other.parent == each]

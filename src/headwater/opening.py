@@ -9,18 +9,18 @@ Not here: what a project can do.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.cpg import graph_name, has_python_files, python_graph
+from headwater.cpg import EVIDENCE, graph_name, has_python_files, python_graph
 from headwater.delta import ScanOptions
 from headwater.pipeline import PROJECT_FILE, packaged_project, project_not_found, read_project
 from headwater.run import Project
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
@@ -61,10 +61,18 @@ def open_project(
     if not root.is_dir() or not (was_built or has_python_files(ScanOptions().paths_below(root))):
         raise project_not_found(root)
     name = graph_name(root)
-    declare = partial(python_graph, name)
-    if not is_project:
-        config, place = packaged_project(root, name, declare), warehouse
+    own = root.resolve() / ".headwater"
+    if is_project:
+        place = Path(warehouse or own / _GRAPH_FOLDER)
+        config = read_project(root)
     else:
-        config = replace(read_project(root), name=name, declare=declare)
-        place = warehouse or config.root / ".headwater" / _GRAPH_FOLDER
+        place = Path(warehouse or os.environ.get("HEADWATER_WAREHOUSE") or own)
+        config = packaged_project(root, name)
+    config = replace(config, name=name, declare=partial(_declare_graph, name, place.resolve() / "tables"))
     return Project(config, warehouse=place, profile=profile, settings=settings, spark=spark)
+
+
+def _declare_graph(name: str, tables: Path) -> None:
+    """Declares the graph of a repository, and of those whose evidence is in the same warehouse."""
+    found = sorted(tables.glob(f"{EVIDENCE}*/_delta_log"))
+    python_graph(name, {log.parent.name.removeprefix(EVIDENCE): str(log.parent) for log in found})

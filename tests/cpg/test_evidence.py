@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from headwater.cpg.evidence import EVIDENCE_COLUMNS, LISTS, evidence_of, extractor_version
+from headwater.cpg.extract import extract_file
 from headwater.pipeline.ddl import parse_ddl
 from headwater.pipeline.extracting import batch_of
 
@@ -17,7 +19,7 @@ SOURCE = b'"""Doc."""\nasync def f(x: int = 1) -> None:\n    del x\n'
 
 def row_of(content: bytes) -> dict[str, Any]:
     schema = to_arrow_schema(cast("StructType", parse_ddl(EVIDENCE_COLUMNS)))
-    (row,) = batch_of([evidence_of("repo:1", "a.py", content)], schema).to_pylist()
+    (row,) = batch_of([evidence_of(extract_file("repo:1", "a.py", content))], schema).to_pylist()
     return row
 
 
@@ -55,8 +57,16 @@ def test_every_list_speaks_of_nodes_that_are_there() -> None:
     for name, columns in names.items():
         assert row[name], name
         assert all(0 <= entry[column] < len(row["nodes"]) for entry in row[name] for column in columns)
-    counted = {each["edge_kind"]: each["edges"] for each in row["edge_counts"]}
-    assert sum(counted.values()) == len(row["edges"])
+
+
+def test_nodes_and_edges_are_counted_by_kind() -> None:
+    row = row_of(b"def f(a):\n    return a\n")
+    counted = {(each["of"], each["kind"]): each["count"] for each in row["counts"]}
+    of_nodes = Counter(("node", each["node_kind"]) for each in row["nodes"])
+    of_edges = Counter(("edge", each["edge_kind"]) for each in row["edges"])
+    of_edges["edge", "AST"] = sum(each["parent"] is not None for each in row["nodes"])
+    of_edges["edge", "CONTAINS"] = 3  # the file, its module, and the function
+    assert counted == of_nodes | of_edges
 
 
 def test_what_is_in_no_tree_has_the_place_of_what_it_is_about() -> None:
@@ -72,7 +82,7 @@ def test_a_notebook_says_where_its_cells_are() -> None:
     cells = '[{"cell_type": "code", "source": "x = 1"}, {"cell_type": "code", "source": "y = x"}]'
     content = f'{{"nbformat": 4, "metadata": {{}}, "cells": {cells}}}'.encode()
     schema = to_arrow_schema(cast("StructType", parse_ddl(EVIDENCE_COLUMNS)))
-    (row,) = batch_of([evidence_of("repo:1", "a.ipynb", content)], schema).to_pylist()
+    (row,) = batch_of([evidence_of(extract_file("repo:1", "a.ipynb", content))], schema).to_pylist()
     assert [each["cell"] for each in row["notebook_cell_map"]] == [0, 1]
     assert row_of(SOURCE)["notebook_cell_map"] is None
 
@@ -86,7 +96,7 @@ def test_a_file_that_does_not_parse_says_where() -> None:
 
 
 def test_nodes_are_handed_over_as_columns() -> None:
-    assert isinstance(evidence_of("repo:1", "a.py", SOURCE)["nodes"], pa.StructArray)
+    assert isinstance(evidence_of(extract_file("repo:1", "a.py", SOURCE))["nodes"], pa.StructArray)
 
 
 def test_the_version_is_that_of_the_extractors_files() -> None:

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.cpg import GRAPH_TABLES, graph_name
+from headwater.cpg import EVIDENCE, graph_name
 from headwater.delta import find_head, read_pinned
 from headwater.digest import digest_of_bytes, stable_id
 from headwater.opening import open_project
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row
-
     from headwater.run import Project, RunOutcome
     from headwater.runtime import RunSession, SessionRuntime
 
+STORED = ("diagnostics", f"{EVIDENCE}my_repo", "files", "nodes")
 SOURCES: dict[str, bytes] = {
     "app/__init__.py": b"",
     "app/models.py": b'''"""Models."""
@@ -75,15 +74,14 @@ def built(folder: Path, runtime: SessionRuntime) -> tuple[Project, RunOutcome]:
     return project, project.build()
 
 
-@pytest.fixture
-def rows(built: tuple[Project, RunOutcome], session: RunSession) -> Any:
+@pytest.fixture(scope="module")
+def rows(built: tuple[Project, RunOutcome]) -> Any:
     project, _ = built
 
     @cache
-    def read(name: str) -> list[Row]:
-        head = find_head(project.warehouse.table_path(name).as_uri())
-        assert head is not None
-        return read_pinned(session, head.pin(name)).collect()
+    def read(name: str) -> list[dict[str, Any]]:
+        with project.query(f"SELECT * FROM {name}") as result:
+            return result.read_all().to_pylist()
 
     return read
 
@@ -91,7 +89,7 @@ def rows(built: tuple[Project, RunOutcome], session: RunSession) -> Any:
 def test_the_build_makes_the_tables_and_says_what_it_did(built: tuple[Project, RunOutcome]) -> None:
     _, outcome = built
     assert (outcome.status, outcome.error) == ("done", None)
-    assert {table.name for table in outcome.tables} == {*GRAPH_TABLES, "evidence"}
+    assert sorted(table.name for table in outcome.tables) == sorted(STORED)
 
 
 def test_every_file_is_there_read_or_not(rows: Any) -> None:
@@ -111,7 +109,7 @@ def test_every_file_is_there_read_or_not(rows: Any) -> None:
 
 
 def test_every_kind_of_the_syntax_tree_is_a_node_with_its_exact_text(rows: Any) -> None:
-    nodes: dict[str, list[Row]] = {}
+    nodes: dict[str, list[Any]] = {}
     for row in rows("nodes"):
         nodes.setdefault(row["path"], []).append(row)
     for path in ("app/models.py", "app/stub.pyi", "tests/test_models.py"):
@@ -186,13 +184,12 @@ def test_ids_follow_the_published_rules_and_say_what_they_are(
     edge = rows("edges")[0]
     parts = (edge["edge_kind"], edge["src_node_id"], edge["dst_node_id"], edge["label"], edge["ordinal"])
     assert edge["edge_id"] == stable_id("edge", *parts)
-    head = find_head(project.warehouse.table_path("edges").as_uri())
+    head = find_head(project.warehouse.table_path("nodes").as_uri())
     assert head is not None
-    schema = read_pinned(session, head.pin("edges")).schema
+    schema = read_pinned(session, head.pin("nodes")).schema
     types = {field.name: field.metadata.get("headwater.semantic_type") for field in schema.fields}
-    assert types["edge_id"] == "EdgeId"
-    assert types["src_node_id"] == types["dst_node_id"] == "NodeId"
-    assert (types["file_id"], types["repo_id"], types["label"]) == ("FileId", "RepoId", None)
+    assert types["node_id"] == types["parent_id"] == types["owner_def_id"] == "NodeId"
+    assert (types["file_id"], types["repo_id"], types["field"]) == ("FileId", "RepoId", None)
 
 
 def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
@@ -204,12 +201,14 @@ def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
         again = open_graph(place).build()
         assert (again.status, again.run_id) == ("unchanged", first.run_id)
     (copy / "app" / "more.py").write_text("x = 1\n")
+    planned = {view.name: view for view in open_graph(copy).plan(scans=False).views if view.stored}
+    assert {each.mode for each in planned.values()} == {"incremental"}
+    assert "1 file of sources changed" in planned[STORED[1]].mode_reason
     third = open_graph(copy).build()
     # Of the files, only the new one is read.
-    names = (*GRAPH_TABLES, "evidence")
-    assert {each.name: each.action for each in third.tables} == dict.fromkeys(names, "incremental")
+    assert {each.name: each.action for each in third.tables} == dict.fromkeys(STORED, "incremental")
     keys = {each.name: each.refresh.keys for each in third.tables if each.refresh}
-    assert keys == dict.fromkeys(names, 1)
+    assert keys == dict.fromkeys(STORED, 1)
 
 
 @pytest.mark.usefixtures("built")

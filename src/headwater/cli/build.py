@@ -5,21 +5,21 @@ Not here: how.
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from headwater.cli.options import (
-    ProjectPath,
+from headwater.cli.graph import (
+    questions_text,
+    short_text,
+    summary_document,
+    summary_of_build,
+    summary_text,
 )
+from headwater.cli.options import ProjectPath
 from headwater.cli.render import outcome_document, show_error, show_outcome, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
-from headwater.cpg import GRAPH_TABLES
-
-if TYPE_CHECKING:
-    from headwater.run import RunOutcome
 
 
 @over_project
@@ -50,13 +50,16 @@ def build(
     project = place.opened(path)
     with shown.progress() as listen:
         outcome = project.build(full=full, resume=resume, only=only or (), listen=listen)
+        is_graph = project.config.declare is not None and not only
+        summary = summary_of_build(project, outcome) if is_graph and not _is_mute(shown) else None
     if shown.json:
-        write_json(outcome_document(outcome))
+        found = {"graph": summary_document(summary)} if summary else {}
+        write_json(outcome_document(outcome) | found)
     elif not shown.quiet:
         show_outcome(outcome, no_color=shown.no_color)
-        if project.config.declare and outcome.error is None:
-            typer.echo(_graph_summary(outcome))
-            typer.echo(f"Next: {_first_question(path, place)}")
+        if is_graph and outcome.error is None:
+            typer.echo(summary_text(summary, outcome) if summary else short_text(outcome))
+            typer.echo(questions_text(path, place))
     for error in outcome.errors.values():
         show_error(error, debug=shown.debug)
     if outcome.error is not None:
@@ -65,16 +68,6 @@ def build(
         raise typer.Exit(outcome.error.exit_code)
 
 
-def _graph_summary(outcome: RunOutcome) -> str:
-    rows = {table.name: table.rows for table in outcome.tables}
-    counts = {name: rows.get(name) or 0 for name in GRAPH_TABLES}
-    counted = ", ".join(f"{n:,} {name if n != 1 else name.removesuffix('s')}" for name, n in counts.items())
-    return f"The code graph has {counted}."
-
-
-def _first_question(path: Path, place: ProjectPlace) -> str:
-    """A command that asks what was just built, wherever it is."""
-    question = "SELECT node_kind, count(*) FROM nodes GROUP BY ALL"
-    where = ["--graph"] if place.graph else []
-    where += ["--warehouse", str(place.warehouse)] if place.warehouse else []
-    return shlex.join(["headwater", "query", question, str(path), *where])
+def _is_mute(shown: Shown) -> bool:
+    """Whether nobody sees what was found."""
+    return shown.quiet and not shown.json

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pyarrow as pa
 
-from headwater.cpg.extract import EDGE_KINDS, POINT_KINDS, extract_file
+from headwater.cpg.extract import EDGE_KINDS, POINT_KINDS
+from headwater.cpg.kinds import CONTAINED_KINDS
 from headwater.digest import digest_of, digest_of_file
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ LISTS: Mapping[str, Mapping[str, str]] = {
         "props": _PAIRS,
     },
     "edges": {"edge_kind": "STRING", "src": "INT", "dst": "INT", "label": "STRING", "ordinal": "INT"},
-    "edge_counts": {"edge_kind": "STRING", "edges": "INT"},
+    "counts": {"of": "STRING", "kind": "STRING", "count": "INT"},
     "scopes": {"scope_id": "STRING", "node": "INT", "parent": "INT", "kind": "STRING", "qualpath": "STRING"},
     "bindings": {
         "binding_id": "STRING",
@@ -96,6 +97,7 @@ LISTS: Mapping[str, Mapping[str, str]] = {
 }
 _PLACE = frozenset({"bstart", "bend", "line", "col", "end_line", "end_col"})
 _FILE = (
+    "violations ARRAY<STRUCT<issue: STRING, detail: STRING>>, "
     "file_id STRING, module_fqn STRING, encoding STRING, newline STRING, language STRING, is_test BOOLEAN, "
     "line_starts ARRAY<BIGINT>, line_count INT, parse_status STRING, text_bytes BIGINT, "
     "node_ids ARRAY<STRING>"
@@ -111,15 +113,15 @@ EVIDENCE_COLUMNS = ", ".join(
 )
 
 
-def evidence_of(repo_id: str, path: str, content: bytes) -> Mapping[str, object]:
+def evidence_of(found: FileEvidence) -> Mapping[str, object]:
     """The values of one row, by the columns of EVIDENCE_COLUMNS."""
-    found = extract_file(repo_id, path, content)
     file = found.syntax.file
     row: dict[str, object] = {each.name: getattr(file, each.name) for each in fields(file)}
     row["line_starts"] = pa.array(file.line_starts, pa.int64())
     ids = found.syntax.nodes.node_id + found.facts.added.node_id
     row["node_ids"] = pa.array(ids, pa.string())
-    columns = {"nodes": _nodes(found), **_of_facts(found.facts), "diagnostics": _diagnostics(found)}
+    nodes, facts = _nodes(found), _of_facts(found.facts)
+    columns = {"nodes": nodes, **facts, "diagnostics": _diagnostics(found), "counts": _counts(nodes, facts)}
     row |= {name: _rows(columns[name], kinds) for name, kinds in LISTS.items() if name in columns}
     row["notebook_cell_map"] = _cells(file.notebook_cell_map)
     return row
@@ -187,10 +189,8 @@ def _nodes(found: FileEvidence) -> Columns:
 def _of_facts(facts: Facts) -> dict[str, Columns]:
     found, scopes, flow = facts.relations, facts.scopes, facts.flow
     edges, calls, points = found.relations, found.calls, flow.points
-    counts = sorted(Counter(edges.kind).items())
     return {
         "edges": {"edge_kind": edges.kind, **_all(edges)},
-        "edge_counts": {"edge_kind": [kind for kind, _ in counts], "edges": [count for _, count in counts]},
         "scopes": {"scope_id": facts.scope_ids, **_all(scopes.scopes)},
         "bindings": {"binding_id": facts.binding_ids, **_all(scopes.bindings)},
         "sites": _all(scopes.sites),
@@ -212,6 +212,20 @@ def _of_facts(facts: Facts) -> dict[str, Columns]:
         },
         "reaching": {"def_node": facts.defined, "use_node": facts.used},
     }
+
+
+def _counts(nodes: Columns, facts: Mapping[str, Columns]) -> Columns:
+    """How many nodes and edges of each kind the file has; edges that follow from nodes are edges, too."""
+    of_nodes = Counter(nodes["node_kind"])
+    of_edges = Counter(facts["edges"]["edge_kind"])
+    of_edges["AST"] = len(nodes["parent"]) - nodes["parent"].count(None)
+    of_edges["CONTAINS"] = sum(of_nodes[kind] for kind in CONTAINED_KINDS)
+    rows = [
+        (of, *row)
+        for of, counted in (("node", of_nodes), ("edge", of_edges))
+        for row in sorted(counted.items())
+    ]
+    return dict(zip(LISTS["counts"], zip(*rows, strict=True), strict=True))
 
 
 def _all(columns: Any) -> dict[str, Sequence[Any]]:

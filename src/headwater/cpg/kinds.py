@@ -8,9 +8,18 @@ NODE_KINDS = (
     *("STATEMENT", "PATTERN", "TYPE_PARAM", "COMMENT", "BINDING", "CFG_ENTRY", "CFG_EXIT"),
     *("DIAGNOSTIC", "ERROR"),
 )
-EDGE_KINDS = (
-    *("AST", "CONTAINS", "BINDS", "REFERS_TO", "READS", "WRITES", "DELETES", "CAPTURES", "ARGUMENT"),
-    *("RECEIVER", "DECORATES", "DOCUMENTS", "RAISES", "CATCHES", "AWAITS", "YIELDS", "ANNOTATED_WITH"),
-    *("CFG_NEXT", "CFG_TRUE", "CFG_FALSE", "CFG_EXC", "DOMINATES", "POST_DOMINATES", "CONTROL_DEP"),
-    *("REACHING_DEF", "HAS_DIAGNOSTIC"),
-)
+# Edges by what they are about.
+EDGE_FAMILIES = {
+    "syntax": (
+        *("AST", "CONTAINS", "ARGUMENT", "RECEIVER", "DECORATES", "DOCUMENTS", "ANNOTATED_WITH"),
+        *("RAISES", "CATCHES", "AWAITS", "YIELDS", "HAS_DIAGNOSTIC"),
+    ),
+    "names": ("BINDS", "REFERS_TO", "READS", "WRITES", "DELETES", "CAPTURES"),
+    "control flow": (
+        *("CFG_NEXT", "CFG_TRUE", "CFG_FALSE", "CFG_EXC", "DOMINATES", "POST_DOMINATES", "CONTROL_DEP"),
+    ),
+    "data flow": ("REACHING_DEF",),
+}
+EDGE_KINDS = tuple(kind for kinds in EDGE_FAMILIES.values() for kind in kinds)
+# What a CONTAINS edge leads to.
+CONTAINED_KINDS = ("FILE", "MODULE", "CLASS", "FUNCTION", "METHOD")

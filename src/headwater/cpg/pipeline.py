@@ -1,16 +1,15 @@
-"""The pipeline itself: repository -> evidence -> nodes and edges, and names for all that is in evidence.
+"""The pipeline itself: repository -> evidence -> nodes, and names for all that is in evidence.
 
 Stored:
 
-    sources       the repository's Python files, as git or the folder lists them
-    evidence      one row per file, nested: what the extractors found; run in Python workers
-    files         one row per file
-    nodes         one row per node, with its byte span: syntax, names, beginnings and ends of defs
-    edges         one row per edge between nodes
-    diagnostics   what was left out, did not parse, or failed
+    sources           the repository's Python files, as git or the folder lists them
+    evidence_<name>   one row per file, nested: what the extractors found; run in Python workers
+    files             one row per file
+    nodes             one row per node, with its byte span: syntax, names, beginnings and ends of defs
+    diagnostics       what was left out, did not parse, or failed
 
-All other names are views of these: looking into one costs a look into evidence. Not here: how a file is taken
-apart.
+All other names are views of these: looking into one costs a look into evidence. The evidence of other
+repositories in the same warehouse is read as it is there. Not here: how a file is taken apart.
 """
 
 from __future__ import annotations
@@ -20,19 +19,40 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg import graph
 from headwater.cpg.evidence import EVIDENCE_COLUMNS, evidence_of, extractor_version
-from headwater.digest import stable_id
+from headwater.cpg.extract import extract_file
+from headwater.cpg.kinds import NODE_KINDS
 from headwater.pipeline import extractor, source, table, view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
-GRAPH_TABLES = ("files", "nodes", "edges", "diagnostics")
+    from headwater.cpg.extract import FileEvidence
+
+# The evidence of a repository is in the table of this name and its own.
+EVIDENCE = "evidence_"
 _SUFFIXES = (".py", ".pyi", ".ipynb")
 # What is larger is data that somebody wrote as code.
 _OPTIONS = {"include": " ".join(f"*{each}" for each in _SUFFIXES), "max_bytes": "2000000"}
+_KINDS = ", ".join(f"'{each}'" for each in sorted(NODE_KINDS))
+# What no row may break, so that a build in which one does commits nothing of it.
+_SOUND = {"sound": "coalesce(size(violations), 0) = 0"}
+_OF_FILES = {
+    "content": "content_sha256 IS NULL OR content_sha256 RLIKE '^[0-9a-f]{64}$'",
+    "size": "size_bytes IS NULL OR size_bytes >= 0",
+    "inside": r"path NOT LIKE '/%' AND NOT contains(path, '\\')",
+    "status": "parse_status IN ('ok', 'recovered', 'failed', 'skipped')",
+}
+_OF_NODES = {
+    "id": "startswith(node_id, 'node:')",
+    "kind": f"node_kind IN ({_KINDS})",
+    "span": "(bstart IS NULL) = (bend IS NULL) AND coalesce(bstart >= 0 AND bend >= bstart, true)",
+    "line": "coalesce(line >= 1, true)",
+    "file": "file_id IS NOT NULL OR node_kind = 'REPO'",
+}
+_OF_DIAGNOSTICS = {"severity": "severity IN ('info', 'warning', 'error')"}
 
 
 def graph_name(root: Path) -> str:
@@ -45,92 +65,120 @@ def has_python_files(paths: Iterable[str]) -> bool:
     return any(path.endswith(_SUFFIXES) for path in paths)
 
 
-def python_graph(name: str) -> None:
-    """Declares the pipeline for the repository of this name; call it where definitions are collected."""
-    repo_id = stable_id("repo", name)
+def python_graph(
+    name: str,
+    beside: Mapping[str, str] | None = None,
+    extract: Callable[[str, str, bytes], FileEvidence] = extract_file,
+) -> None:
+    """Declares the pipeline for the repository of this name; call it where definitions are collected.
+
+    Args:
+        name: the repository's name.
+        beside: where the evidence of other repositories is, by their names; they are in the graph, too.
+        extract: takes one file apart.
+    """
+    repo_id = graph.repository_id(name)
+    others = {other: EVIDENCE + other for other in beside or {} if other != name}
+    tables = dict(sorted({name: EVIDENCE + name, **others}.items()))
     source("sources", path=".", format="files", options=_OPTIONS)
+    for other, other_table in others.items():
+        source(other_table, path=(beside or {})[other])
 
-    @extractor(files="sources", schema=EVIDENCE_COLUMNS, version=extractor_version())
-    def evidence(path: str, content: bytes) -> Mapping[str, object]:
-        return evidence_of(repo_id, path, content)
+    @extractor(
+        name=tables[name],
+        files="sources",
+        schema=EVIDENCE_COLUMNS,
+        version=extractor_version(),
+        constraints=_SOUND,
+    )
+    def of_this_repository(path: str, content: bytes) -> Mapping[str, object]:
+        return evidence_of(extract(repo_id, path, content))
 
-    @table(refresh_by="path")
+    @view
+    def evidence(spark: SparkSession) -> DataFrame:
+        return graph.evidence_of_all(spark, tables)
+
+    @table(refresh="incremental", refresh_by="path", constraints=_OF_FILES)
     def files(evidence: DataFrame) -> DataFrame:
-        return graph.files_of(evidence, repo_id)
+        return graph.files_of(evidence)
 
-    @table(refresh_by="file_id")
+    @table(refresh="incremental", refresh_by="file_id", constraints=_OF_NODES)
     def nodes(spark: SparkSession, evidence: DataFrame) -> DataFrame:
-        return graph.nodes_of(spark, evidence, repo_id, name)
+        return graph.nodes_of(evidence, graph.repositories_of(spark, list(tables)))
 
-    @table(refresh_by="file_id")
-    def edges(nodes: DataFrame, evidence: DataFrame) -> DataFrame:
-        return graph.edges_of(nodes, evidence, repo_id)
-
-    @table(refresh_by="path")
+    @table(refresh="incremental", refresh_by="path", constraints=_OF_DIAGNOSTICS)
     def diagnostics(evidence: DataFrame) -> DataFrame:
-        return graph.diagnostics_of(evidence, repo_id)
+        return graph.diagnostics_of(evidence)
 
-    _names(repo_id)
-    _statements(repo_id)
-    _flow(repo_id)
-    _quality(repo_id)
+    @view
+    def repos(spark: SparkSession, files: DataFrame) -> DataFrame:
+        return graph.repos_of(graph.repositories_of(spark, list(tables)), files)
+
+    @view
+    def edges(nodes: DataFrame, evidence: DataFrame) -> DataFrame:
+        return graph.edges_of(nodes, evidence)
+
+    _names()
+    _statements()
+    _flow()
+    _quality()
 
 
-def _names(repo_id: str) -> None:
+def _names() -> None:
     @view
     def scopes(evidence: DataFrame) -> DataFrame:
-        return graph.scopes_of(evidence, repo_id)
+        return graph.scopes_of(evidence)
 
     @view
     def bindings(evidence: DataFrame) -> DataFrame:
-        return graph.bindings_of(evidence, repo_id)
+        return graph.bindings_of(evidence)
 
     @view
     def binding_sites(evidence: DataFrame) -> DataFrame:
-        return graph.binding_sites_of(evidence, repo_id)
+        return graph.binding_sites_of(evidence)
 
 
-def _statements(repo_id: str) -> None:
+def _statements() -> None:
     @view
     def imports(evidence: DataFrame) -> DataFrame:
-        return graph.imports_of(evidence, repo_id)
+        return graph.imports_of(evidence)
 
     @view
     def classes(evidence: DataFrame) -> DataFrame:
-        return graph.classes_of(evidence, repo_id)
+        return graph.classes_of(evidence)
 
     @view
     def calls(evidence: DataFrame) -> DataFrame:
-        return graph.calls_of(evidence, repo_id)
+        return graph.calls_of(evidence)
 
     @view
     def call_args(evidence: DataFrame) -> DataFrame:
-        return graph.call_args_of(evidence, repo_id)
+        return graph.call_args_of(evidence)
 
 
-def _flow(repo_id: str) -> None:
+def _flow() -> None:
     @view
     def cfg_nodes(evidence: DataFrame) -> DataFrame:
-        return graph.cfg_nodes_of(evidence, repo_id)
+        return graph.cfg_nodes_of(evidence)
 
     @view
     def cfg_edges(evidence: DataFrame) -> DataFrame:
-        return graph.cfg_edges_of(evidence, repo_id)
+        return graph.cfg_edges_of(evidence)
 
     @view
     def dominators(evidence: DataFrame) -> DataFrame:
-        return graph.dominators_of(evidence, repo_id)
+        return graph.dominators_of(evidence)
 
     @view
     def control_deps(evidence: DataFrame) -> DataFrame:
-        return graph.control_deps_of(evidence, repo_id)
+        return graph.control_deps_of(evidence)
 
     @view
     def dfg(evidence: DataFrame) -> DataFrame:
-        return graph.dfg_of(evidence, repo_id)
+        return graph.dfg_of(evidence)
 
 
-def _quality(repo_id: str) -> None:
+def _quality() -> None:
     @view
     def node_props(nodes: DataFrame) -> DataFrame:
         return graph.node_props_of(nodes)
@@ -141,7 +189,11 @@ def _quality(repo_id: str) -> None:
 
     @view
     def file_coverage(evidence: DataFrame) -> DataFrame:
-        return graph.file_coverage_of(evidence, repo_id)
+        return graph.file_coverage_of(evidence)
+
+    @view
+    def kind_counts(evidence: DataFrame) -> DataFrame:
+        return graph.kind_counts_of(evidence)
 
     @view
     def nodes_quality(nodes: DataFrame, files: DataFrame) -> DataFrame:

@@ -107,8 +107,8 @@ class ProjectConfig:
         return _origin(self.source, section, name, key)
 
 
-def packaged_project(root: Path, name: str, declare: Callable[[], None]) -> ProjectConfig:
-    """A project whose definitions come with a package, over the folder `root`."""
+def packaged_project(root: Path, name: str) -> ProjectConfig:
+    """A project over the folder `root` without a file of its own; `declare` says what it is made of."""
     return ProjectConfig(
         root=root.resolve(),
         name=name,
@@ -116,7 +116,6 @@ def packaged_project(root: Path, name: str, declare: Callable[[], None]) -> Proj
         profile=None,
         profiles={},
         source=TomlSource(path=str(root), text=""),
-        declare=declare,
     )
 
 

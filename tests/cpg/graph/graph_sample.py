@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from headwater.cpg.evidence import EVIDENCE_COLUMNS, evidence_of
-from headwater.cpg.graph.nodes import repository_node
+from headwater.cpg.extract import extract_file
 from headwater.digest import digest_of_bytes, stable_id
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ NOT_READ: Mapping[str, Mapping[str, str]] = {
     "huge.py": {"skip_reason": "it is too large"},
 }
 _SCHEMA = (
-    "path STRING, size_bytes BIGINT, content_sha256 STRING, skip_reason STRING, extract_error STRING, "
-    + EVIDENCE_COLUMNS
+    "repo_id STRING, path STRING, size_bytes BIGINT, content_sha256 STRING, skip_reason STRING, "
+    "extract_error STRING, " + EVIDENCE_COLUMNS
 )
 
 
@@ -49,14 +49,22 @@ _SCHEMA = (
 def evidence_rows() -> list[dict[str, Any]]:
     """The rows of evidence, as plain values."""
     read: list[dict[str, Any]] = [
-        {"path": path, "size_bytes": len(content), "content_sha256": digest_of_bytes(content)}
+        {
+            "repo_id": REPO,
+            "path": path,
+            "size_bytes": len(content),
+            "content_sha256": digest_of_bytes(content),
+        }
         | {
             name: value.to_pylist() if isinstance(value, pa.Array) else value
-            for name, value in evidence_of(REPO, path, content).items()
+            for name, value in evidence_of(extract_file(REPO, path, content)).items()
         }
         for path, content in SOURCES.items()
     ]
-    return [*read, *({"path": path, "size_bytes": 9, **why} for path, why in NOT_READ.items())]
+    return [
+        *read,
+        *({"repo_id": REPO, "path": path, "size_bytes": 9, **why} for path, why in NOT_READ.items()),
+    ]
 
 
 def evidence_frame(spark: SparkSession) -> DataFrame:
@@ -68,7 +76,7 @@ def evidence_frame(spark: SparkSession) -> DataFrame:
 @cache
 def names_of_ids() -> Mapping[str, str]:
     """Words for ids: of files, nodes, scopes, bindings, calls and points, each as the graph makes them."""
-    named = {repository_node(REPO): "repository"}
+    named = {stable_id("node", REPO, "", "", 0, "REPO", ""): "repository"}
     for row in evidence_rows():
         named[stable_id("file", REPO, row["path"])] = row["path"]
         if "nodes" not in row:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graph_sample import REPO, SHOP, evidence_rows, names_of_ids
 
-from headwater.cpg.graph import edges_of, nodes_of
+from headwater.cpg.graph import edges_of, nodes_of, repositories_of
 from headwater.digest import stable_id
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ EDGE = ("edge_kind", "src_node_id", "dst_node_id", "label", "ordinal")
 
 @pytest.fixture(scope="module")
 def edges(spark: SparkSession, evidence: DataFrame) -> list[Row]:
-    return edges_of(nodes_of(spark, evidence, REPO, "sample"), evidence, REPO).collect()
+    return edges_of(nodes_of(evidence, repositories_of(spark, ["sample"])), evidence).collect()
 
 
 def of_kind(edges: list[Row], kind: str, file: str = "") -> list[tuple[Any, ...]]:

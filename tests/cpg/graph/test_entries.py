@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graph_sample import REPO, evidence_rows, told
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import entries, node_at, of_repository, typed
+from headwater.cpg.graph.entries import entries, node_at, repository, typed
 from headwater.functions import SEMANTIC_TYPE_KEY
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def test_no_number_is_no_node(evidence: DataFrame) -> None:
 
 
 def test_columns_say_what_they_are(evidence: DataFrame) -> None:
-    made = evidence.select(of_repository(REPO), typed("file_id", "FileId"), typed("n", "NodeId", F.lit("a")))
+    made = evidence.select(repository(), typed("file_id", "FileId"), typed("n", "NodeId", F.lit("a")))
     types = {field.name: field.metadata.get(SEMANTIC_TYPE_KEY) for field in made.schema}
     assert types == {"repo_id": "RepoId", "file_id": "FileId", "n": "NodeId"}
     assert set(told(made, "repo_id", "n")) == {(REPO, "a")}

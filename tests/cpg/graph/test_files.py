@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_there_is_a_row_for_each_file_read_or_not(evidence: DataFrame) -> None:
-    found = files_of(evidence, REPO)
+    found = files_of(evidence)
     columns = ("path", "file_id", "size_bytes", "language", "module_fqn", "parse_status", "skip_reason")
     assert told(found, *columns) == [
         ("app/shop.py", "app/shop.py", len(SHOP), "python", "app.shop", "ok", None),
@@ -31,7 +31,7 @@ def test_there_is_a_row_for_each_file_read_or_not(evidence: DataFrame) -> None:
 
 
 def test_a_diagnostic_is_what_was_said_or_why_a_file_was_not_read(evidence: DataFrame) -> None:
-    found = diagnostics_of(evidence, REPO)
+    found = diagnostics_of(evidence)
     columns = ("path", "file_id", "stage", "source", "code", "severity", "bstart", "bend")
     assert told(found, *columns) == [
         ("app/wrong.pyi", "app/wrong.pyi", "parse", "headwater", "not-parsed", "warning", 0, 6),

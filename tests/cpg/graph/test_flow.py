@@ -17,7 +17,7 @@ END = "return basket 7"
 
 
 def test_a_point_is_a_moment_of_a_def_at_a_node(evidence: DataFrame) -> None:
-    rows = told(cfg_nodes_of(evidence, REPO), "def_node_id", "node_id", "cfg_id", "block_id", "ord", "kind")
+    rows = told(cfg_nodes_of(evidence), "def_node_id", "node_id", "cfg_id", "block_id", "ord", "kind")
     assert [row for row in rows if row[0] == "function buy"] == [
         ("function buy", ADD, f"at {ADD}", 1, 2, "stmt"),
         ("function buy", "entry of buy", "at entry of buy", 0, 0, "entry"),
@@ -32,12 +32,12 @@ def test_a_point_is_a_moment_of_a_def_at_a_node(evidence: DataFrame) -> None:
 
 
 def test_points_that_are_never_met_are_dead(evidence: DataFrame) -> None:
-    dead = cfg_nodes_of(evidence, REPO).where("is_dead")
+    dead = cfg_nodes_of(evidence).where("is_dead")
     assert told(dead, "file_id", "node_id") == [("app/shop.py", "failed exit of Basket")]
 
 
 def test_a_way_leads_from_a_point_to_the_next(evidence: DataFrame) -> None:
-    rows = told(cfg_edges_of(evidence, REPO), "src_cfg_id", "dst_cfg_id", "kind", "file_id")
+    rows = told(cfg_edges_of(evidence), "src_cfg_id", "dst_cfg_id", "kind", "file_id")
     wrong = "at failed exit of app.wrong"
     assert [row[:3] for row in rows if row[3] == "app/wrong.pyi"] == [
         ("at entry of app.wrong", "at x = (: 1", "next"),
@@ -55,7 +55,7 @@ def test_a_way_leads_from_a_point_to_the_next(evidence: DataFrame) -> None:
 
 
 def test_dominators_are_the_nearest_before_and_after_or_none(evidence: DataFrame) -> None:
-    rows = told(dominators_of(evidence, REPO), "cfg_id", "idom_cfg_id", "ipdom_cfg_id")
+    rows = told(dominators_of(evidence), "cfg_id", "idom_cfg_id", "ipdom_cfg_id")
     nearest = {row[0]: row[1:] for row in rows}
     assert nearest["at entry of buy"] == (None, "at names 5")
     assert nearest["at names 5"] == ("at entry of buy", f"at {END}")
@@ -67,13 +67,11 @@ def test_dominators_are_the_nearest_before_and_after_or_none(evidence: DataFrame
 
 def test_a_branch_decides_what_is_met_after_it(evidence: DataFrame) -> None:
     columns = ("file_id", "cfg_id", "on_cfg_id", "branch")
-    assert told(control_deps_of(evidence, REPO), *columns) == [
-        ("app/shop.py", f"at {ADD}", "at names 5", "true")
-    ]
+    assert told(control_deps_of(evidence), *columns) == [("app/shop.py", f"at {ADD}", "at names 5", "true")]
 
 
 def test_values_go_from_where_a_name_gets_one_to_where_it_is_read(evidence: DataFrame) -> None:
-    found = dfg_of(evidence, REPO)
+    found = dfg_of(evidence)
     assert told(found, "def_node_id", "src_node_id", "dst_node_id", "kind", "preserves_value") == [
         ("class Basket", "base as b 1", "b 2", "reaching_def", True),  # a base belongs to its class
         ("function buy", "basket 4", "basket 6", "reaching_def", True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graph_sample import REPO, told
+from graph_sample import told
 
 from headwater.cpg.graph import binding_sites_of, bindings_of, scopes_of
 from headwater.digest import stable_id
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def test_a_scope_says_what_opens_it_and_which_is_around_it(evidence: DataFrame) -> None:
     columns = ("scope_id", "file_id", "node_id", "parent_scope_id", "kind", "qualpath")
-    assert told(scopes_of(evidence, REPO), *columns) == [
+    assert told(scopes_of(evidence), *columns) == [
         ("scope Basket", "app/shop.py", "class Basket", "scope module", "class", "Basket"),
         ("scope buy", "app/shop.py", "function buy", "scope module", "function", "buy"),
         ("scope module", "app/shop.py", "module app.shop", None, "module", ""),
@@ -24,7 +24,7 @@ def test_a_scope_says_what_opens_it_and_which_is_around_it(evidence: DataFrame) 
 
 
 def test_a_name_says_which_scope_it_is_of_and_what_it_stands_for(evidence: DataFrame) -> None:
-    found = bindings_of(evidence, REPO)
+    found = bindings_of(evidence)
     columns = ("binding_id", "scope_id", "name", "kind", "resolves_to_binding_id", "resolves_reason")
     assert told(found, *columns, "is_exported") == [
         ("binding Basket of app.shop", "scope module", "Basket", "global", None, None, True),
@@ -41,7 +41,7 @@ def test_a_name_says_which_scope_it_is_of_and_what_it_stands_for(evidence: DataF
 
 
 def test_a_site_says_which_name_is_written_where_and_to_what_end(evidence: DataFrame) -> None:
-    found = binding_sites_of(evidence, REPO)
+    found = binding_sites_of(evidence)
     assert told(found, "binding_id", "file_id", "node_id", "role", "def_kind") == [
         ("binding Basket of app.shop", "app/shop.py", "class Basket", "def", "class"),
         ("binding b of app.shop", "app/shop.py", "b 2", "use", None),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graph_sample import REPO, SHOP, evidence_rows, names_of_ids
 
-from headwater.cpg.graph import nodes_of
-from headwater.cpg.graph.nodes import repository_node
+from headwater.cpg.graph import nodes_of, repositories_of
 from headwater.digest import stable_id
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def nodes(spark: SparkSession, evidence: DataFrame) -> dict[str, Any]:
     """The rows by the words for their ids."""
-    rows = nodes_of(spark, evidence, REPO, "sample").collect()
+    rows = nodes_of(evidence, repositories_of(spark, ["sample"])).collect()
     found = {names_of_ids()[row["node_id"]]: row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -26,13 +25,15 @@ def nodes(spark: SparkSession, evidence: DataFrame) -> dict[str, Any]:
 
 def test_every_node_of_every_file_is_there_and_one_for_the_repository(nodes: dict[str, Any]) -> None:
     expected = [node_id for row in evidence_rows() for node_id in row.get("node_ids", ())]
-    assert sorted(row["node_id"] for row in nodes.values()) == sorted([*expected, repository_node(REPO)])
+    assert sorted(row["node_id"] for row in nodes.values()) == sorted(
+        [*expected, stable_id("node", REPO, "", "", 0, "REPO", "")]
+    )
     assert {row["repo_id"] for row in nodes.values()} == {REPO}
 
 
 def test_the_repository_is_known_by_its_name_and_is_in_no_file(nodes: dict[str, Any]) -> None:
     row = nodes["repository"]
-    assert row["node_id"] == repository_node(REPO) == stable_id("node", REPO, "", "", 0, "REPO", "")
+    assert row["node_id"] == stable_id("node", REPO, "", "", 0, "REPO", "")
     assert (row["node_kind"], row["name"], row["file_id"], row["parent_id"]) == ("REPO", "sample", None, None)
 
 

@@ -14,6 +14,7 @@ from headwater.cpg.graph import (
     files_of,
     nodes_of,
     nodes_quality_of,
+    repositories_of,
 )
 from headwater.digest import stable_id
 
@@ -27,12 +28,12 @@ ID = {name: each for each, name in names_of_ids().items()}
 
 @pytest.fixture(scope="module")
 def nodes(spark: SparkSession, evidence: DataFrame) -> DataFrame:
-    return kept(spark, nodes_of(spark, evidence, REPO, "sample"))
+    return kept(spark, nodes_of(evidence, repositories_of(spark, ["sample"])))
 
 
 @pytest.fixture(scope="module")
 def edges(spark: SparkSession, nodes: DataFrame, evidence: DataFrame) -> DataFrame:
-    return kept(spark, edges_of(nodes, evidence, REPO))
+    return kept(spark, edges_of(nodes, evidence))
 
 
 def kept(spark: SparkSession, frame: DataFrame) -> DataFrame:
@@ -57,7 +58,7 @@ def issues(frame: DataFrame) -> list[tuple[str, str, str]]:
 
 def test_a_file_says_how_much_it_gave(evidence: DataFrame) -> None:
     counts = ("nodes", "defs", "refs", "refs_resolved", "calls", "diagnostics")
-    assert told(file_coverage_of(evidence, REPO), "path", "file_id", "parse_status", *counts) == [
+    assert told(file_coverage_of(evidence), "path", "file_id", "parse_status", *counts) == [
         ("app/shop.py", "app/shop.py", "ok", 42, 2, 6, 6, 1, 0),
         ("app/wrong.pyi", "app/wrong.pyi", "recovered", 14, 0, 2, 1, 1, 2),
         ("null.py", "null.py", "failed", 2, 0, 0, 0, 0, 1),
@@ -67,7 +68,7 @@ def test_a_file_says_how_much_it_gave(evidence: DataFrame) -> None:
 def test_the_graph_as_it_is_has_nothing_wrong(
     evidence: DataFrame, nodes: DataFrame, edges: DataFrame
 ) -> None:
-    found = nodes_quality_of(nodes, files_of(evidence, REPO)).union(edges_quality_of(edges, nodes))
+    found = nodes_quality_of(nodes, files_of(evidence)).union(edges_quality_of(edges, nodes))
     assert issues(found) == []
 
 
@@ -90,7 +91,7 @@ def test_nodes_that_are_wrong_are_found(evidence: DataFrame, nodes: DataFrame) -
         },  # stands before its def
         {"like": comment, "node_id": "node:x-h", "bend": len(SHOP)},
     )
-    assert issues(nodes_quality_of(broken, files_of(evidence, REPO))) == [
+    assert issues(nodes_quality_of(broken, files_of(evidence))) == [
         (ID["3 3"], "duplicate_id", "2"),
         ("node:x-a", "unknown_kind", "NOTHING"),
         ("node:x-b", "span_outside_file", "app/shop.py"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graph_sample import REPO, names_of_ids, told
+from graph_sample import names_of_ids, told
 
 from headwater.cpg.graph import call_args_of, calls_of, classes_of, imports_of
 from headwater.digest import stable_id
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_an_imported_name_says_who_imports_it_and_under_which_circumstances(evidence: DataFrame) -> None:
-    (row,) = imports_of(evidence, REPO).collect()
+    (row,) = imports_of(evidence).collect()
     assert row["import_id"] == stable_id("import", row["node_id"])
     names = names_of_ids()
     assert (names[row["file_id"]], names[row["node_id"]]) == ("app/shop.py", "base as b 1")
@@ -25,7 +25,7 @@ def test_an_imported_name_says_who_imports_it_and_under_which_circumstances(evid
 
 def test_a_class_has_a_row_for_its_base(evidence: DataFrame) -> None:
     columns = ("file_id", "class_node_id", "base_idx", "base_node_id", "base_text", "metaclass", "is_enum")
-    assert told(classes_of(evidence, REPO), *columns) == [
+    assert told(classes_of(evidence), *columns) == [
         ("app/shop.py", "class Basket", 0, "b.Base 2", "b.Base", None, False)
     ]
 
@@ -34,7 +34,7 @@ def test_a_call_says_who_calls_what_on_what(evidence: DataFrame) -> None:
     columns = ("call_id", "node_id", "caller_def_id", "callee_node_id", "receiver_node_id", "dispatch")
     more = ("callee_text", "arg_count", "has_star", "has_kwstar")
     add, written = "basket.add 6", "basket.add(*names, count=b) 6"
-    assert told(calls_of(evidence, REPO), *columns, *more) == [
+    assert told(calls_of(evidence), *columns, *more) == [
         ("call basket.add", written, "function buy", add, "basket 6", "method", "basket.add", 2, True, False),
         ("call print", "print(y) 2", "module app.wrong", "print 2", None, "direct", "print", 1, False, False),
     ]
@@ -42,7 +42,7 @@ def test_a_call_says_who_calls_what_on_what(evidence: DataFrame) -> None:
 
 def test_an_argument_says_which_call_it_is_of_and_how_it_is_handed_over(evidence: DataFrame) -> None:
     columns = ("call_id", "file_id", "idx", "arg_node_id", "keyword", "star")
-    assert told(call_args_of(evidence, REPO), *columns) == [
+    assert told(call_args_of(evidence), *columns) == [
         ("call basket.add", "app/shop.py", 0, "*names 6", None, "*"),
         ("call basket.add", "app/shop.py", 1, "count=b 6", "count", None),
         ("call print", "app/wrong.pyi", 0, "y 2", None, None),

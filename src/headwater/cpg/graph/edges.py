@@ -6,27 +6,22 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import entries, node_at, of_repository, typed
-from headwater.cpg.graph.nodes import repository_node
+from headwater.cpg.graph.entries import entries, node_at, repository, typed
+from headwater.cpg.graph.repositories import repository_node
+from headwater.cpg.kinds import CONTAINED_KINDS, EDGE_FAMILIES
 from headwater.functions import edge_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_DEFINITIONS = ("MODULE", "CLASS", "FUNCTION", "METHOD")
-_PLACE = ("file_id", "bstart", "bend")
-_BY_SCOPES = ("BINDS", "REFERS_TO", "READS", "WRITES", "DELETES", "CAPTURES")
-_BY_FLOW = (
-    *("CFG_NEXT", "CFG_TRUE", "CFG_FALSE", "CFG_EXC", "DOMINATES", "POST_DOMINATES", "CONTROL_DEP"),
-    "REACHING_DEF",
-)
+_PLACE = ("repo_id", "file_id", "bstart", "bend")
 
 
-def edges_of(nodes: DataFrame, evidence: DataFrame, repo_id: str) -> DataFrame:
+def edges_of(nodes: DataFrame, evidence: DataFrame) -> DataFrame:
     """One row per edge."""
-    found = _of_trees(nodes).unionByName(_of_content(nodes, repo_id)).unionByName(_listed(evidence))
+    found = _of_trees(nodes).unionByName(_of_content(nodes)).unionByName(_listed(evidence))
     return found.select(
-        of_repository(repo_id),
+        repository(),
         edge_id("edge_kind", "src_node_id", "dst_node_id", "label", "ordinal").alias("edge_id"),
         "edge_kind",
         typed("src_node_id", "NodeId"),
@@ -55,15 +50,15 @@ def _of_trees(nodes: DataFrame) -> DataFrame:
     )
 
 
-def _of_content(nodes: DataFrame, repo_id: str) -> DataFrame:
+def _of_content(nodes: DataFrame) -> DataFrame:
     """From the repository to files, to modules, to what is defined in them."""
     kind = F.col("node_kind")
     container = (
-        F.when(kind == "FILE", F.lit(repository_node(repo_id)))
+        F.when(kind == "FILE", repository_node())
         .when(kind == "MODULE", F.col("parent_id"))
         .otherwise(F.col("owner_def_id"))
     )
-    return nodes.where(kind.isin("FILE", *_DEFINITIONS)).select(
+    return nodes.where(kind.isin(*CONTAINED_KINDS)).select(
         F.lit("CONTAINS").alias("edge_kind"),
         container.alias("src_node_id"),
         F.col("node_id").alias("dst_node_id"),
@@ -77,13 +72,14 @@ def _of_content(nodes: DataFrame, repo_id: str) -> DataFrame:
 def _listed(evidence: DataFrame) -> DataFrame:
     """The edges that evidence lists, with ids in place of numbers."""
     kind = F.col("edge_kind")
-    resolver = F.when(kind.isin(*_BY_SCOPES), "scopes").when(kind.isin(*_BY_FLOW), "flow").otherwise("syntax")
+    by_flow = (*EDGE_FAMILIES["control flow"], *EDGE_FAMILIES["data flow"])
+    resolver = F.when(kind.isin(*EDGE_FAMILIES["names"]), "scopes").when(kind.isin(*by_flow), "flow")
     return entries(evidence, "edges").select(
         "edge_kind",
         node_at("src").alias("src_node_id"),
         node_at("dst").alias("dst_node_id"),
-        *("label", "ordinal", "file_id"),
+        *("label", "ordinal", "repo_id", "file_id"),
         F.lit(None).cast("bigint").alias("bstart"),
         F.lit(None).cast("bigint").alias("bend"),
-        resolver.alias("resolver"),
+        resolver.otherwise("syntax").alias("resolver"),
     )

@@ -18,12 +18,12 @@ IDS = "_ids"
 
 
 def entries(evidence: DataFrame, name: str, *more: Column) -> DataFrame:
-    """One row for each entry of a list: its file, its columns, and `more` of the file's row.
+    """One row for each entry of a list: its repository and file, its columns, and `more` of the file's row.
 
     Beside them are the ids of all nodes of the file, for `node_at` and for nothing else. They and `more` have
     to be columns as evidence has them: anything else Spark works out again for every entry.
     """
-    return evidence.select("file_id", F.col("node_ids").alias(IDS), *more, F.inline(name))
+    return evidence.select("repo_id", "file_id", F.col("node_ids").alias(IDS), *more, F.inline(name))
 
 
 def node_at(number: str | Column) -> Column:
@@ -37,6 +37,6 @@ def typed(name: str, semantic_type: str, column: Column | None = None) -> Column
     return made.alias(name, metadata={SEMANTIC_TYPE_KEY: semantic_type})
 
 
-def of_repository(repo_id: str) -> Column:
+def repository() -> Column:
     """The column that says which repository a row is of."""
-    return typed("repo_id", "RepoId", F.lit(repo_id))
+    return typed("repo_id", "RepoId")

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import of_repository
+from headwater.cpg.graph.entries import repository
 from headwater.functions import file_id, stable_id_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def files_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def files_of(evidence: DataFrame) -> DataFrame:
     """One row per file, read or not."""
     path = F.col("path")
     by_name = (
         F.when(path.endswith(".pyi"), "stub").when(path.endswith(".ipynb"), "notebook").otherwise("python")
     )
     return evidence.select(
-        of_repository(repo_id),
-        file_id(F.lit(repo_id), "path").alias("file_id"),
+        repository(),
+        file_id("repo_id", "path").alias("file_id"),
         "path",
         "content_sha256",
         "size_bytes",
@@ -41,14 +41,13 @@ def files_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def diagnostics_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def diagnostics_of(evidence: DataFrame) -> DataFrame:
     """What the extractors said, and a row for each file that was left out or that they failed on."""
-    file = file_id(F.lit(repo_id), "path").alias("file_id")
-    said = evidence.select(file, "path", F.inline("diagnostics"))
+    file = file_id("repo_id", "path").alias("file_id")
+    said = evidence.select("repo_id", file, "path", F.inline("diagnostics"))
     is_skipped = F.col("skip_reason").isNotNull()
     own = evidence.where("skip_reason IS NOT NULL OR extract_error IS NOT NULL").select(
-        file_id(F.lit(repo_id), "path").alias("file_id"),
-        "path",
+        *("repo_id", file, "path"),
         F.when(is_skipped, "scan").otherwise("extract").alias("stage"),
         F.lit("headwater").alias("source"),
         F.when(is_skipped, "skipped").otherwise("extractor-failed").alias("code"),
@@ -58,7 +57,7 @@ def diagnostics_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     rows = said.unionByName(own, allowMissingColumns=True)
     parts = ("file_id", "stage", "code", "bstart", "bend", "message")
     return rows.select(
-        of_repository(repo_id),
+        repository(),
         stable_id_parts("diag", *parts).alias("diag_id"),
         *("file_id", "path", "stage", "source", "code", "severity", "message", "bstart", "bend"),
     )

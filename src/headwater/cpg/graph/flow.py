@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import entries, node_at, of_repository, typed
+from headwater.cpg.graph.entries import entries, node_at, repository, typed
 from headwater.functions import stable_id_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def cfg_nodes_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def cfg_nodes_of(evidence: DataFrame) -> DataFrame:
     """One row per point of a def: a moment in its course, at a node."""
     point = _point(*(F.col(each) for each in ("def_node", "node", "kind")))
     return entries(evidence, "points").select(
-        of_repository(repo_id),
+        repository(),
         point.alias("cfg_id"),
         typed("file_id", "FileId"),
         typed("def_node_id", "NodeId", node_at("def_node")),
@@ -29,10 +29,10 @@ def cfg_nodes_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def cfg_edges_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def cfg_edges_of(evidence: DataFrame) -> DataFrame:
     """One row per way from a point to the next."""
     return _with_points(evidence, "flow").select(
-        of_repository(repo_id),
+        repository(),
         typed("file_id", "FileId"),
         _point_at("src").alias("src_cfg_id"),
         _point_at("dst").alias("dst_cfg_id"),
@@ -40,11 +40,11 @@ def cfg_edges_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def dominators_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def dominators_of(evidence: DataFrame) -> DataFrame:
     """The nearest point before each on every way from the entry, and after it on every way to the end."""
     point = _point(*(F.col(each) for each in ("def_node", "node", "kind")))
     return _with_points(evidence, "points").select(
-        of_repository(repo_id),
+        repository(),
         typed("file_id", "FileId"),
         point.alias("cfg_id"),
         _point_at("idom").alias("idom_cfg_id"),
@@ -52,10 +52,10 @@ def dominators_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def control_deps_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def control_deps_of(evidence: DataFrame) -> DataFrame:
     """Which point decides whether another is met, and by which kind of way."""
     return _with_points(evidence, "control").select(
-        of_repository(repo_id),
+        repository(),
         typed("file_id", "FileId"),
         _point_at("point").alias("cfg_id"),
         _point_at("on_point").alias("on_cfg_id"),
@@ -63,17 +63,17 @@ def control_deps_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def dfg_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def dfg_of(evidence: DataFrame) -> DataFrame:
     """Where values go: from where a name gets one to where it is read, along the control flow."""
     found = entries(evidence, "reaching", F.col("nodes").alias("_nodes")).select(
-        "file_id",
+        *("repo_id", "file_id"),
         node_at("def_node").alias("src_node_id"),
         node_at("use_node").alias("dst_node_id"),
         node_at(F.get("_nodes", "use_node").getField("owner")).alias("def_node_id"),
         F.lit("reaching_def").alias("kind"),
     )
     return found.select(
-        of_repository(repo_id),
+        repository(),
         stable_id_parts("flow", "kind", "src_node_id", "dst_node_id").alias("flow_id"),
         typed("file_id", "FileId"),
         typed("def_node_id", "NodeId"),

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import entries, node_at, of_repository, typed
+from headwater.cpg.graph.entries import entries, node_at, repository, typed
 from headwater.functions import stable_id_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def scopes_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def scopes_of(evidence: DataFrame) -> DataFrame:
     """One row per scope; the scope around it is the one that Python looks names up in next."""
     return entries(evidence, "scopes", _all_scopes()).select(
-        of_repository(repo_id),
+        repository(),
         "scope_id",
         typed("file_id", "FileId"),
         typed("node_id", "NodeId", node_at("node")),
@@ -26,10 +26,10 @@ def scopes_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def bindings_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def bindings_of(evidence: DataFrame) -> DataFrame:
     """One row per name of a scope; names that stand for one of another scope say for which, and why."""
     return entries(evidence, "bindings", _all_scopes(), _all_bindings()).select(
-        of_repository(repo_id),
+        repository(),
         typed("binding_id", "NodeId"),
         typed("file_id", "FileId"),
         _scope_at("scope").alias("scope_id"),
@@ -42,17 +42,17 @@ def bindings_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def binding_sites_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def binding_sites_of(evidence: DataFrame) -> DataFrame:
     """One row per place where a name is bound, used, deleted, annotated or declared."""
     found = entries(evidence, "sites", _all_bindings()).select(
-        "file_id",
+        *("repo_id", "file_id"),
         _binding_at("binding").alias("binding_id"),
         node_at("node").alias("node_id"),
         "role",
         "def_kind",
     )
     return found.select(
-        of_repository(repo_id),
+        repository(),
         stable_id_parts("site", "binding_id", "node_id", "role").alias("site_id"),
         typed("binding_id", "NodeId"),
         typed("file_id", "FileId"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import of_repository
+from headwater.cpg.graph.entries import repository
 from headwater.cpg.kinds import EDGE_KINDS, NODE_KINDS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _UNKNOWN = ("unbound", "star-import")
 
 
-def file_coverage_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def file_coverage_of(evidence: DataFrame) -> DataFrame:
     """How much each file that was read gave; a name is resolved if a scope of its file, or Python, has it."""
     uses = F.filter("sites", lambda each: each["role"] == "use")
     known = F.filter(
@@ -36,11 +36,18 @@ def file_coverage_of(evidence: DataFrame, repo_id: str) -> DataFrame:
         "diagnostics": F.col("diagnostics"),
     }
     return evidence.where("file_id IS NOT NULL").select(
-        of_repository(repo_id),
+        repository(),
         "file_id",
         "path",
         "parse_status",
         *[F.size(each).alias(name) for name, each in counts.items()],
+    )
+
+
+def kind_counts_of(evidence: DataFrame) -> DataFrame:
+    """How many nodes and edges of each kind each file has."""
+    return evidence.select("repo_id", "file_id", "path", F.inline("counts")).select(
+        repository(), *("file_id", "path", "of", "kind", "count")
     )
 
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from headwater.cpg.graph.entries import entries, node_at, of_repository, typed
+from headwater.cpg.graph.entries import entries, node_at, repository, typed
 from headwater.functions import stable_id_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def imports_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def imports_of(evidence: DataFrame) -> DataFrame:
     """One row per imported name."""
     found = entries(evidence, "imports", F.col("module_fqn").alias("importer_module"))
     return found.withColumn("node_id", node_at("node")).select(
-        of_repository(repo_id),
+        repository(),
         stable_id_parts("import", "node_id").alias("import_id"),
         typed("file_id", "FileId"),
         typed("node_id", "NodeId"),
@@ -26,10 +26,10 @@ def imports_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def classes_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def classes_of(evidence: DataFrame) -> DataFrame:
     """One row per class and base; a class without bases has one row."""
     return entries(evidence, "classes").select(
-        of_repository(repo_id),
+        repository(),
         typed("file_id", "FileId"),
         typed("class_node_id", "NodeId", node_at("node")),
         "base_idx",
@@ -38,11 +38,11 @@ def classes_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def calls_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def calls_of(evidence: DataFrame) -> DataFrame:
     """One row per call."""
     found = entries(evidence, "calls", F.col("nodes").alias("_nodes"))
     return found.withColumn("node_id", node_at("node")).select(
-        of_repository(repo_id),
+        repository(),
         _call_id("node_id").alias("call_id"),
         typed("file_id", "FileId"),
         typed("node_id", "NodeId"),
@@ -54,11 +54,11 @@ def calls_of(evidence: DataFrame, repo_id: str) -> DataFrame:
     )
 
 
-def call_args_of(evidence: DataFrame, repo_id: str) -> DataFrame:
+def call_args_of(evidence: DataFrame) -> DataFrame:
     """One row per argument of a call."""
     found = entries(evidence, "call_args").withColumn("call_node_id", node_at("call"))
     return found.select(
-        of_repository(repo_id),
+        repository(),
         _call_id("call_node_id").alias("call_id"),
         typed("file_id", "FileId"),
         "idx",
