@@ -1,4 +1,4 @@
-"""The kinds of nodes and edges that the graph has. Not here: which syntax is of which kind."""
+"""The kinds of things that the graph has. Not here: which syntax is of which kind."""
 
 from __future__ import annotations
 
@@ -14,3 +14,12 @@ EDGE_KINDS = (
     *("CFG_NEXT", "CFG_TRUE", "CFG_FALSE", "CFG_EXC", "DOMINATES", "POST_DOMINATES", "CONTROL_DEP"),
     *("REACHING_DEF", "HAS_DIAGNOSTIC"),
 )
+SCOPE_KINDS = (
+    *("module", "class", "function", "lambda", "comprehension"),
+    *("annotation", "type_params", "type_alias"),
+)
+BINDING_KINDS = (
+    *("param", "local", "global", "nonlocal", "free"),
+    *("import", "class_attr", "instance_attr", "builtin"),
+)
+SEVERITIES = ("info", "warning", "error")
