@@ -142,7 +142,9 @@ def test_what_lies_in_memory_where_a_number_is_missing_means_nothing() -> None:
     columns = columns_of(row["nodes"])
     for name in ("parent", "bstart"):
         column: Any = columns[name]
-        numbers: Any = pa.array([-7 if each is None else each for each in column.to_pylist()], column.type)
+        numbers = cast("Any", pa).array(
+            [-7 if each is None else each for each in column.to_pylist()], column.type
+        )
         buffers = [column.buffers()[0], numbers.buffers()[1]]
         columns[name] = cast("Any", pa.Array).from_buffers(column.type, len(column), buffers)
     assert struct_of(columns) == row["nodes"]
