@@ -235,8 +235,6 @@ ON_NODES: list[tuple[str, str, Callable[[Row], None]]] = [
     ("duplicate_id", "edge", entry_twice("edges")),
     ("malformed_id", "node", id_of_another_kind),
     ("malformed_id", "none", no_id),
-    ("malformed_id", "scope", entry_with("scopes", {}, scope_id="node:1")),
-    ("malformed_id", "binding", entry_with("bindings", {}, binding_id="x")),
     ("unknown_kind", "node", entry_with("nodes", NAME, node_kind="VERB")),
     ("unknown_kind", "edge", entry_with("edges", {}, edge_kind="AST ")),
     ("unknown_kind", "missing", entry_with("edges", {}, edge_kind=None)),

@@ -7,6 +7,8 @@ one. Not here: what becomes of evidence that breaks one, and what it takes two f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -19,15 +21,15 @@ from headwater.cpg.kinds import BINDING_KINDS, EDGE_KINDS, NODE_KINDS, SCOPE_KIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-Row: TypeAlias = "Mapping[str, Any]"
-Column: TypeAlias = Any  # an Arrow array; the stubs of Arrow lack what is asked of it here
+Place: TypeAlias = tuple[str, str]  # a list and one of its columns
+Array: TypeAlias = Any  # of Arrow, the stubs of which lack what is asked of it here
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 MOST_TOLD = 20
 _compute = cast("Any", pc)
 
 # Columns that hold the numbers of another list's entries, and that list.
-REFERENCES: Mapping[tuple[str, str], str] = {
+REFERENCES: Mapping[Place, str] = {
     **dict.fromkeys((("nodes", "parent"), ("nodes", "owner"), ("edges", "src"), ("edges", "dst")), "nodes"),
     **dict.fromkeys((("scopes", "node"), ("sites", "node"), ("imports", "node")), "nodes"),
     **dict.fromkeys((("classes", "node"), ("classes", "base")), "nodes"),
@@ -47,33 +49,84 @@ _OPTIONAL = frozenset(
 # What may be missing where another column of the entry is missing, and where it has one of some values.
 _OPTIONAL_WITH = {("nodes", "parent"): "ast_kind", ("classes", "base"): "base_idx"}
 _OPTIONAL_OF = {
-    ("nodes", "owner"): ("node_kind", frozenset({"FILE", "MODULE", "DIAGNOSTIC"})),
-    ("scopes", "parent"): ("kind", frozenset({"module"})),
+    ("nodes", "owner"): ("node_kind", "FILE", "MODULE", "DIAGNOSTIC"),
+    ("scopes", "parent"): ("kind", "module"),
 }
-_KINDS: Mapping[tuple[str, str], frozenset[str]] = {
-    ("nodes", "node_kind"): frozenset(NODE_KINDS),
-    ("edges", "edge_kind"): frozenset(EDGE_KINDS),
-    ("scopes", "kind"): frozenset(SCOPE_KINDS),
-    ("bindings", "kind"): frozenset(BINDING_KINDS),
-    ("points", "kind"): frozenset(POINT_KINDS),
-    ("diagnostics", "severity"): frozenset(SEVERITIES),
+_KIND_NUMBERS: Mapping[Place, Mapping[str, int]] = {
+    place: {kind: number for number, kind in enumerate(kinds)}
+    for place, kinds in (
+        (("nodes", "node_kind"), NODE_KINDS),
+        (("edges", "edge_kind"), EDGE_KINDS),
+        (("scopes", "kind"), SCOPE_KINDS),
+        (("bindings", "kind"), BINDING_KINDS),
+        (("points", "kind"), POINT_KINDS),
+        (("diagnostics", "severity"), SEVERITIES),
+    )
 }
-_IDS: Mapping[tuple[str, str], str] = {
-    ("node_ids", ""): "node:",
-    ("scopes", "scope_id"): "scope:",
-    ("bindings", "binding_id"): "node:",
-}
+_KINDS = {place: pa.array(list(kinds), pa.string()) for place, kinds in _KIND_NUMBERS.items()}
+_NODE_IDS = ("node_ids", "")  # a list without columns
+_IDS = (_NODE_IDS, ("scopes", "scope_id"), ("bindings", "binding_id"))
 _SPANS = (
     ("nodes", "bstart", "bend"),
     ("nodes", "name_bstart", "name_bend"),
     ("diagnostics", "bstart", "bend"),
     ("notebook_cell_map", "bstart", "bend"),
 )
-_EDGE_PARTS = ("edge_kind", "src", "dst", "label", "ordinal")
+# What the id of an edge is made of.
+_EDGE_PARTS = tuple(("edges", part) for part in ("edge_kind", "src", "dst", "label", "ordinal"))
+_FACTOR = 0x1E3779B97F4A7C15  # odd and without a pattern, so that different parts hardly ever make one key
 _INT = 4  # bytes
-_FACTOR = np.uint64(
-    0x9E3779B97F4A7C15
-)  # odd and without a pattern, so that different parts seldom make one key
+
+
+class Columns:
+    """The columns of one row, each taken out of Arrow once."""
+
+    __slots__ = ("_arrays", "_kinds", "_missing", "_values", "row")
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.row = row
+        self._arrays: dict[Place, Array] = {}
+        self._values: dict[Place, Numbers] = {}
+        self._missing: dict[Place, Numbers] = {}
+        self._kinds: dict[Place, Numbers] = {}
+
+    def array(self, place: Place) -> Array:
+        """A column as Arrow has it."""
+        found = self._arrays.get(place)
+        if found is None:
+            name, column = place
+            found = self._arrays[place] = self.row[name].field(column) if column else self.row[name]
+        return found
+
+    def values(self, place: Place) -> Numbers:
+        """The numbers of a column as they lie in memory; where one is missing, there is any number."""
+        found = self._values.get(place)
+        if found is None:
+            found = self._values[place] = _numbers_of(self.array(place))
+        return found
+
+    def missing(self, place: Place) -> Numbers:
+        """Of which entries the value is missing."""
+        found = self._missing.get(place)
+        if found is None:
+            array = self.array(place)
+            present = array.buffers()[0] if array.null_count else None
+            lacking = np.zeros(len(array), bool) if present is None else ~_bits_of(present, array)
+            found = self._missing[place] = lacking
+        return found
+
+    def kinds(self, place: Place) -> Numbers:
+        """The kind of each entry by its number among all kinds of the column; -1 if it is none of them."""
+        found = self._kinds.get(place)
+        if found is None:
+            known = _compute.index_in(self.array(place), value_set=_KINDS[place])
+            found = self._kinds[place] = _filled(known)
+        return found
+
+    def is_kind(self, place: Place, *kinds: str) -> Numbers:
+        """Which entries are of one of these kinds."""
+        numbers = self.kinds(place)
+        return reduce(np.logical_or, [numbers == _KIND_NUMBERS[place][kind] for kind in kinds])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +134,8 @@ class Broken:
     """The entries of a list that break one law, and the column in which it is seen."""
 
     issue: str
+    place: Place
     entries: Numbers
-    place: str
-    column: Column
-
-    def tell(self, entry: int) -> dict[str, str]:
-        """One of them in words."""
-        return {"issue": self.issue, "detail": f"{self.place} of entry {entry}: {self.column[entry]}"}
 
 
 def violations_of(row: Mapping[str, object]) -> list[dict[str, str]]:
@@ -95,230 +143,212 @@ def violations_of(row: Mapping[str, object]) -> list[dict[str, str]]:
 
     Each is an `issue` and a `detail`; of more than MOST_TOLD the first are told, and how many more there are.
     """
-    broken = [each for law in LAWS for each in law(row)]
-    told = [each.tell(entry) for each in broken for entry in each.entries[:MOST_TOLD].tolist()][:MOST_TOLD]
+    columns = Columns(row)
+    broken = [each for law in LAWS for each in law(columns) if len(each.entries)]
+    told = [
+        {
+            "issue": each.issue,
+            "detail": f"{'.'.join(filter(None, each.place))} of entry {entry}: {array[entry]}",
+        }
+        for each in broken
+        for array in [columns.array(each.place)]
+        for entry in each.entries[:MOST_TOLD].tolist()
+    ][:MOST_TOLD]
     more = sum(len(each.entries) for each in broken) - len(told)
     return [*told, {"issue": "more", "detail": f"{more} violations more"}] if more else told
 
 
-def dangling(row: Row) -> Iterator[Broken]:
+def dangling(columns: Columns) -> Iterator[Broken]:
     """A number that is none of the list that it refers to, one that is missing, a node without an id."""
-    for (name, column), referred in REFERENCES.items():
-        entries, size = row[name], len(row[referred])
-        if not entries:
-            continue
-        numbers = entries.field(column)
-        values = _values(numbers).view(np.uint32)  # below 0 is far above all others
-        if values.max() >= size:
-            wrong = (values >= size) & ~_is_missing(numbers)
-            yield from _broken("dangling", name, column, row, wrong)
-        if numbers.null_count and (name, column) not in _OPTIONAL:
-            yield from _broken("dangling", name, column, row, _wrongly_missing(row, name, column))
-    ids, kinds = row["node_ids"], row["nodes"].field("node_kind")
-    if len(ids) != len(kinds):
-        shorter = min(len(ids), len(kinds))
-        place, column = ("node_ids", ids) if len(ids) > shorter else ("nodes.node_kind", kinds)
-        yield Broken("dangling", np.arange(shorter, len(column)), place, column)
+    row = columns.row
+    places = [place for place in REFERENCES if len(row[place[0]])]
+    numbers = [columns.values(place) for place in places]
+    sizes = [len(row[REFERENCES[place]]) for place in places]
+    if places:
+        starts = list(accumulate(map(len, numbers[:-1]), initial=0))
+        largest = np.maximum.reduceat(np.concatenate(numbers).view(np.uint32), starts)
+        for place, size, number in zip(places, sizes, largest.tolist(), strict=True):
+            if number >= size:  # below 0 is far above all others
+                wrong = (columns.values(place).view(np.uint32) >= size) & ~columns.missing(place)
+                yield Broken("dangling", place, np.flatnonzero(wrong))
+    for place in places:
+        if place not in _OPTIONAL and columns.array(place).null_count:
+            yield Broken("dangling", place, _wrongly_missing(columns, place))
+    ids, nodes = len(row["node_ids"]), len(row["nodes"])
+    if ids != nodes:
+        place = _NODE_IDS if ids > nodes else ("nodes", "node_kind")
+        yield Broken("dangling", place, np.arange(min(ids, nodes), max(ids, nodes)))
 
 
-def duplicate_id(row: Row) -> Iterator[Broken]:
+def duplicate_id(columns: Columns) -> Iterator[Broken]:
     """An id that is there twice, or an edge whose id would be."""
-    for name, column in _IDS:
-        ids = _column(row, name, column)
+    for place in _IDS:
+        ids = columns.array(place)
         if len(ids.unique()) < len(ids):
-            yield Broken("duplicate_id", _again(ids.to_pylist()), _place(name, column), ids)
-    edges = row["edges"]
-    keys = np.sort(_edge_keys(edges))
+            yield Broken("duplicate_id", place, _again(ids.to_pylist()))
+    keys = _edge_keys(columns)
+    keys.sort()
     if (keys[1:] == keys[:-1]).any():
-        again = _again(list(zip(*(edges.field(each).to_pylist() for each in _EDGE_PARTS), strict=True)))
-        yield from _some(Broken("duplicate_id", again, "edges", edges))
+        parts = [columns.array(place).to_pylist() for place in _EDGE_PARTS]
+        yield Broken("duplicate_id", ("edges", ""), _again(list(zip(*parts, strict=True))))
 
 
-def malformed_id(row: Row) -> Iterator[Broken]:
-    """An id that does not say what it is the id of."""
-    for (name, column), prefix in _IDS.items():
-        ids = _column(row, name, column)
-        begins = _compute.starts_with(ids, prefix)
-        if begins.true_count < len(ids):
-            wrong = ~_bits(begins.buffers()[1], begins) | _is_missing(begins)
-            yield from _some(Broken("malformed_id", np.flatnonzero(wrong), _place(name, column), ids))
+def malformed_id(columns: Columns) -> Iterator[Broken]:
+    """An id of a node that does not say so."""
+    ids = columns.array(_NODE_IDS)
+    begins = _compute.starts_with(ids, "node:")
+    if begins.true_count < len(ids):
+        wrong = ~_bits_of(begins.buffers()[1], begins) | columns.missing(_NODE_IDS)
+        yield Broken("malformed_id", _NODE_IDS, np.flatnonzero(wrong))
 
 
-def unknown_kind(row: Row) -> Iterator[Broken]:
+def unknown_kind(columns: Columns) -> Iterator[Broken]:
     """A kind that is none."""
-    for (name, column), known in _KINDS.items():
-        kinds = row[name].field(column)
-        if kinds and not known.issuperset(kinds.unique().to_pylist()):
-            wrong = np.array([each not in known for each in kinds.to_pylist()])
-            yield from _broken("unknown_kind", name, column, row, wrong)
+    for place in _KINDS:
+        kinds = columns.kinds(place)
+        if kinds.min(initial=0) < 0:
+            yield Broken("unknown_kind", place, np.flatnonzero(kinds < 0))
 
 
-def span_half(row: Row) -> Iterator[Broken]:
+def span_half(columns: Columns) -> Iterator[Broken]:
     """A span of which only one end is known."""
-    for name, start, end in _SPANS:
-        if row[name]:
-            first, last = row[name].field(start), row[name].field(end)
-            if first.null_count or last.null_count:
-                wrong = _is_missing(first) != _is_missing(last)
-                yield from _broken("span_half", name, start, row, wrong)
+    for start, end in _spans_of(columns):
+        if columns.array(start).null_count or columns.array(end).null_count:
+            yield Broken("span_half", start, np.flatnonzero(columns.missing(start) != columns.missing(end)))
 
 
-def span_reversed(row: Row) -> Iterator[Broken]:
+def span_reversed(columns: Columns) -> Iterator[Broken]:
     """A span that ends before it begins."""
-    for name, start, end in _SPANS:
-        if row[name]:
-            first, last = row[name].field(start), row[name].field(end)
-            wrong = _values(first) > _values(last)
-            if wrong.any():
-                wrong &= ~(_is_missing(first) | _is_missing(last))
-                yield from _broken("span_reversed", name, start, row, wrong)
+    for start, end in _spans_of(columns):
+        wrong = columns.values(start) > columns.values(end)
+        if wrong.any():
+            wrong &= ~(columns.missing(start) | columns.missing(end))
+            yield Broken("span_reversed", start, np.flatnonzero(wrong))
 
 
-def span_outside_file(row: Row) -> Iterator[Broken]:
+def span_outside_file(columns: Columns) -> Iterator[Broken]:
     """A span that begins before the file's text or ends after it."""
-    size = row["text_bytes"]
-    for name, *ends in _SPANS:
-        for column in ends if row[name] else ():
-            numbers = row[name].field(column)
-            values = _values(numbers)
-            wrong = (values < 0) | (values > size)
-            if wrong.any():
-                yield from _broken("span_outside_file", name, column, row, wrong & ~_is_missing(numbers))
+    size = columns.row["text_bytes"]
+    for span in _spans_of(columns):
+        for place in span:
+            values = columns.values(place)
+            if values.min() < 0 or values.max() > size:
+                wrong = ((values < 0) | (values > size)) & ~columns.missing(place)
+                yield Broken("span_outside_file", place, np.flatnonzero(wrong))
 
 
-def line_below_one(row: Row) -> Iterator[Broken]:
+def line_below_one(columns: Columns) -> Iterator[Broken]:
     """A line before the first."""
-    lines = row["nodes"].field("line")
-    yield from _broken("line_below_one", "nodes", "line", row, (_values(lines) < 1) & ~_is_missing(lines))
+    lines = ("nodes", "line")
+    wrong = (columns.values(lines) < 1) & ~columns.missing(lines)
+    yield Broken("line_below_one", lines, np.flatnonzero(wrong))
 
 
-def span_outside_parent(row: Row) -> Iterator[Broken]:
+def span_outside_parent(columns: Columns) -> Iterator[Broken]:
     """A node that is not inside its parent; decorators stand before the def that they belong to."""
-    nodes = row["nodes"]
-    parents = nodes.field("parent")
-    above = _values(parents)
-    known = np.flatnonzero(~_is_missing(parents) & (above.view(np.uint32) < len(above)))
-    above = above[known]
-    start, end = _values(nodes.field("bstart")), _values(nodes.field("bend"))
-    outside = (start[known] < start[above]) | (end[known] > end[above])
+    parent, first, last = ("nodes", "parent"), ("nodes", "bstart"), ("nodes", "bend")
+    start, end = columns.values(first), columns.values(last)
+    above = _within(columns.values(parent), len(start))
+    outside = (start < start[above]) | (end > end[above])
+    outside &= ~columns.missing(parent)
     if outside.any():
-        placeless = _is_missing(nodes.field("bstart")) | _is_missing(nodes.field("bend"))
-        is_decorator = _is_equal(nodes.field("field"), "decorator_list")
-        wrong = known[outside & ~(placeless[known] | placeless[above] | is_decorator[known])]
-        yield from _some(Broken("span_outside_parent", wrong, "nodes.bstart", nodes.field("bstart")))
+        placeless = columns.missing(first) | columns.missing(last)
+        is_known = columns.values(parent).view(np.uint32) < len(start)
+        outside &= is_known & ~(placeless | placeless[above])
+        fields = columns.array(("nodes", "field"))
+        wrong = [
+            each for each in np.flatnonzero(outside).tolist() if fields[each].as_py() != "decorator_list"
+        ]
+        yield Broken("span_outside_parent", first, np.array(wrong, np.int64))
 
 
-def no_entry(row: Row) -> Iterator[Broken]:
+def no_entry(columns: Columns) -> Iterator[Broken]:
     """A def whose points have no entry, or two."""
-    points, size = row["points"], len(row["nodes"])
-    defs = _values(points.field("def_node"))
-    known = defs.view(np.uint32) < size
-    counts = np.bincount(defs[_is_equal(points.field("kind"), "entry") & known], minlength=size)
-    wrong = known & (counts[np.where(known, defs, 0)] != 1)
-    yield from _broken("no_entry", "points", "def_node", row, wrong)
+    place, size = ("points", "def_node"), len(columns.row["nodes"])
+    defs = np.minimum(columns.values(place).view(np.uint32), np.uint32(size))
+    counts = np.bincount(defs[columns.is_kind(("points", "kind"), "entry")], minlength=size + 1)
+    counts[size] = 1  # what is no node dangles, and that is all
+    yield Broken("no_entry", place, np.flatnonzero(counts[defs] != 1))
 
 
-def unreachable(row: Row) -> Iterator[Broken]:
+def unreachable(columns: Columns) -> Iterator[Broken]:
     """A point that seems to be met, but hangs in the air: no way leads to it, or no dominators do.
 
     A dominator comes before what it dominates, so following them from any point ends at the entry.
     """
-    points = row["points"]
-    nearest, dead, defs = points.field("idom"), points.field("is_dead"), _values(points.field("def_node"))
-    is_dead = _bits(dead.buffers()[1], dead)
-    is_live = ~(is_dead | _is_equal(points.field("kind"), "entry"))
-    above, own = _values(nearest), np.arange(len(points))
-    is_told = ~_is_missing(nearest)
-    wrong = is_live != is_told
-    known = np.flatnonzero(is_live & is_told & (above.view(np.uint32) < len(points)))
-    over = above[known]
-    wrong[known] = (over >= own[known]) | is_dead[over] | (defs[over] != defs[known])
-    met = np.zeros(len(points), bool)
-    followers = _values(row["flow"].field("dst"))
-    met[followers[followers.view(np.uint32) < len(points)]] = True
-    yield from _broken("unreachable", "points", "idom", row, wrong | (is_live & ~met))
+    place, dead = ("points", "idom"), columns.array(("points", "is_dead"))
+    count = len(dead)
+    if not count:
+        return
+    is_dead = _bits_of(dead.buffers()[1], dead)
+    is_live = ~(is_dead | columns.is_kind(("points", "kind"), "entry"))
+    above, defs = _within(columns.values(place), count), columns.values(("points", "def_node"))
+    is_loose = is_dead[above] | (above >= np.arange(count)) | (defs[above] != defs)
+    is_told = ~columns.missing(place)
+    is_met = np.zeros(count, bool)
+    is_met[_within(columns.values(("flow", "dst")), count)] = True
+    wrong = (is_live != is_told) | (is_live & (is_loose | ~is_met))
+    yield Broken("unreachable", place, np.flatnonzero(wrong))
 
 
-LAWS: tuple[Callable[[Row], Iterator[Broken]], ...] = (
-    dangling,
-    duplicate_id,
-    malformed_id,
-    unknown_kind,
-    span_half,
-    span_reversed,
-    span_outside_file,
-    line_below_one,
-    span_outside_parent,
-    no_entry,
-    unreachable,
+LAWS: tuple[Callable[[Columns], Iterator[Broken]], ...] = (
+    *(dangling, duplicate_id, malformed_id, unknown_kind),
+    *(span_half, span_reversed, span_outside_file, line_below_one, span_outside_parent),
+    *(no_entry, unreachable),
 )
 
 
-def _broken(issue: str, name: str, column: str, row: Row, wrong: Numbers) -> Iterator[Broken]:
-    """The entries for which something is wrong, if there are any."""
-    return _some(Broken(issue, np.flatnonzero(wrong), _place(name, column), row[name].field(column)))
-
-
-def _some(broken: Broken) -> Iterator[Broken]:
-    if len(broken.entries):
-        yield broken
-
-
-def _column(row: Row, name: str, column: str) -> Column:
-    return row[name].field(column) if column else row[name]
-
-
-def _place(name: str, column: str) -> str:
-    return f"{name}.{column}" if column else name
-
-
-def _values(column: Column) -> Numbers:
-    """The numbers of a column as they lie in memory; where one is missing, there is any number."""
-    size = column.type.bit_width // 8
+def _numbers_of(array: Array) -> Numbers:
+    size = array.type.bit_width // 8
     kind = np.int32 if size == _INT else np.int64
-    return np.frombuffer(column.buffers()[1] or b"", kind, len(column), column.offset * size)
+    return np.frombuffer(array.buffers()[1] or b"", kind, len(array), array.offset * size)
 
 
-def _is_missing(column: Column) -> Numbers:
-    present = column.buffers()[0]
-    return np.zeros(len(column), bool) if present is None else ~_bits(present, column)
+def _filled(array: Array) -> Numbers:
+    """The numbers of an array, -1 where one is missing."""
+    numbers = _numbers_of(array)
+    return np.where(_bits_of(array.buffers()[0], array), numbers, -1) if array.null_count else numbers
 
 
-def _bits(buffer: Any, column: Column) -> Numbers:
+def _bits_of(buffer: Any, array: Array) -> Numbers:
     """What a buffer with one bit for each entry says."""
     bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
-    return bits[column.offset : column.offset + len(column)].view(bool)
+    return bits[array.offset : array.offset + len(array)].view(bool)
 
 
-def _wrongly_missing(row: Row, name: str, column: str) -> Numbers:
-    """Which entries lack a number that they must have."""
-    missing = _is_missing(row[name].field(column))
-    if (name, column) in _OPTIONAL_WITH:
-        return missing & ~_is_missing(row[name].field(_OPTIONAL_WITH[name, column]))
-    if (name, column) in _OPTIONAL_OF:
-        other, allowed = _OPTIONAL_OF[name, column]
-        kinds = row[name].field(other)
-        for entry in np.flatnonzero(missing).tolist():  # they are few
-            missing[entry] = kinds[entry].as_py() not in allowed
-    return missing
+def _within(numbers: Numbers, count: int) -> Numbers:
+    """Numbers of entries, with the last one instead of any that is out of range."""
+    return np.minimum(numbers.view(np.uint32), np.uint32(max(count - 1, 0)))
 
 
-def _is_equal(column: Column, text: str) -> Numbers:
-    """Which entries have this text."""
-    equal = _compute.equal(column, text)
-    return _bits(equal.buffers()[1], equal) & ~_is_missing(equal)
+def _spans_of(columns: Columns) -> Iterator[tuple[Place, Place]]:
+    """The columns of starts and ends that have entries."""
+    return (((name, start), (name, end)) for name, start, end in _SPANS if columns.row[name])
 
 
-def _edge_keys(edges: Column) -> Numbers:
-    """A number for each edge, which is the same for equal edges; others seldom have the same."""
-    keys = np.zeros(len(edges), np.uint64)
-    for name in _EDGE_PARTS:
-        column = edges.field(name)
-        codes = column.dictionary_encode().indices if pa.types.is_string(column.type) else column
-        values = _values(codes)
-        if codes.null_count:
-            values = np.where(_is_missing(codes), -1, values)
-        keys = keys * _FACTOR + values.astype(np.uint64)
+def _wrongly_missing(columns: Columns, place: Place) -> Numbers:
+    """The entries that lack a number that they must have."""
+    missing, name = columns.missing(place), place[0]
+    if place in _OPTIONAL_WITH:
+        missing = missing & ~columns.missing((name, _OPTIONAL_WITH[place]))
+    if place in _OPTIONAL_OF:
+        column, *kinds = _OPTIONAL_OF[place]
+        missing = missing & ~columns.is_kind((name, column), *kinds)
+    return np.flatnonzero(missing)
+
+
+def _edge_keys(columns: Columns) -> Numbers:
+    """A number for each edge, which is the same for equal edges; others hardly ever have the same."""
+    kind, src, dst, label, ordinal = _EDGE_PARTS
+    keys = columns.kinds(kind).astype(np.int64)
+    for values in (
+        columns.values(src),
+        columns.values(dst),
+        _filled(columns.array(label).dictionary_encode().indices),
+        _filled(columns.array(ordinal)),
+    ):
+        keys *= _FACTOR
+        keys += values
     return keys
 
 
