@@ -205,8 +205,7 @@ def malformed_id(columns: Columns) -> Iterator[Broken]:
 def unknown_kind(columns: Columns) -> Iterator[Broken]:
     """A kind that is none."""
     for place in _KINDS:
-        kinds = columns.kinds(place)
-        if kinds.min(initial=0) < 0:
+        if columns.row[place[0]] and (kinds := columns.kinds(place)).min() < 0:
             yield Broken("unknown_kind", place, np.flatnonzero(kinds < 0))
 
 
