@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from headwater.cpg.extract import extract_file
+from typing import get_args, get_type_hints
+
+from headwater.cpg.extract import Diagnostic, extract_file
 from headwater.cpg.extract.kinds import NODE_KINDS as SYNTAX_KINDS
-from headwater.cpg.kinds import EDGE_KINDS, NODE_KINDS
+from headwater.cpg.kinds import BINDING_KINDS, EDGE_KINDS, NODE_KINDS, SCOPE_KINDS, SEVERITIES
 
 SOURCE = '''\
 @first
@@ -22,6 +24,19 @@ async def f(a: int, *rest):
     del e
 '''
 WRONG = "a = (:\nb = 1\n"  # one statement that does not parse among others
+NAMES = """\
+from __future__ import annotations
+import os
+class C:
+    def m(self, a: int):
+        self.b = c = 0
+        def inner():
+            nonlocal c
+            return [a, print, os]
+        return lambda: inner
+    d = [e for e in C]
+"""
+SINCE_3_12 = {"type_params", "type_alias"}
 # Kinds that come from no class of the tree: by place, and where repository and files are put together.
 BY_PLACE = {"FILE", "METHOD", "REPO"}
 BY_NESTING = {"AST", "CONTAINS"}
@@ -43,6 +58,16 @@ def test_every_kind_of_edge_is_listed_and_none_that_is_never_made() -> None:
     assert set(EDGE_KINDS) == made(SOURCE)[1] | made(WRONG)[1] | BY_NESTING
 
 
+def test_every_kind_of_scope_and_of_name_is_listed_and_none_that_is_never_made() -> None:
+    scopes = extract_file("repo", "a.py", NAMES.encode()).facts.scopes
+    assert set(SCOPE_KINDS) == {*scopes.scopes.kind} | SINCE_3_12
+    assert set(BINDING_KINDS) == {*scopes.bindings.kind}
+
+
+def test_every_severity_is_listed() -> None:
+    assert {*get_args(get_type_hints(Diagnostic)["severity"])} < {*SEVERITIES}
+
+
 def test_nothing_is_listed_twice() -> None:
-    assert len(set(NODE_KINDS)) == len(NODE_KINDS)
-    assert len(set(EDGE_KINDS)) == len(EDGE_KINDS)
+    for kinds in (NODE_KINDS, EDGE_KINDS, SCOPE_KINDS, BINDING_KINDS, SEVERITIES):
+        assert len(set(kinds)) == len(kinds)

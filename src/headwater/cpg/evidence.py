@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from headwater.cpg.extract import EDGE_KINDS, POINT_KINDS
 from headwater.cpg.kinds import CONTAINED_KINDS
+from headwater.cpg.laws import violations_of
 from headwater.digest import digest_of, digest_of_file
 
 if TYPE_CHECKING:
@@ -124,13 +125,15 @@ def evidence_of(found: FileEvidence) -> Mapping[str, object]:
     columns = {"nodes": nodes, **facts, "diagnostics": _diagnostics(found), "counts": _counts(nodes, facts)}
     row |= {name: _rows(columns[name], kinds) for name, kinds in LISTS.items() if name in columns}
     row["notebook_cell_map"] = _cells(file.notebook_cell_map)
+    row["violations"] = violations_of(row)
     return row
 
 
 def extractor_version() -> str:
     """What changes when any file of the extractors does: they belong to an installed package."""
     here = Path(__file__).parent
-    files = sorted([Path(__file__), here.parent / "digest.py", *(here / "extract").rglob("*.py")])
+    own = (here / "evidence.py", here / "laws.py", here / "kinds.py", here.parent / "digest.py")
+    files = sorted([*own, *(here / "extract").rglob("*.py")])
     return digest_of([[str(file.relative_to(here.parent)), digest_of_file(file)] for file in files])
 
 

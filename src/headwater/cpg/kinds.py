@@ -1,4 +1,4 @@
-"""The kinds of nodes and edges that the graph has. Not here: which syntax is of which kind."""
+"""The kinds of things that the graph has. Not here: which syntax is of which kind."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ EDGE_FAMILIES = {
 EDGE_KINDS = tuple(kind for kinds in EDGE_FAMILIES.values() for kind in kinds)
 # What a CONTAINS edge leads to.
 CONTAINED_KINDS = ("FILE", "MODULE", "CLASS", "FUNCTION", "METHOD")
+SCOPE_KINDS = (
+    *("module", "class", "function", "lambda", "comprehension"),
+    *("annotation", "type_params", "type_alias"),
+)
+BINDING_KINDS = (
+    *("param", "local", "global", "nonlocal", "free"),
+    *("import", "class_attr", "instance_attr", "builtin"),
+)
+SEVERITIES = ("info", "warning", "error")

@@ -1,4 +1,4 @@
-"""Every node of every file says exactly where it stands: the standard library is the witness."""
+"""Every node of every file says exactly where it stands: what is installed is the witness."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from headwater.cpg.extract import extract_syntax, syntax, walk
 from headwater.cpg.extract.syntax import is_test_path, module_fqn_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from headwater.cpg.extract import NodeColumns, SyntaxEvidence
 
 STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
+INSTALLED = Path(sysconfig.get_path("purelib"))
 EVERY = 12  # one file in so many, to keep the time short
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 WITHOUT_PLACE = (ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
@@ -149,6 +150,10 @@ def standard_library() -> list[Path]:
     return [path for path in sorted(STANDARD_LIBRARY.rglob("*.py")) if "site-packages" not in path.parts]
 
 
+def installed_packages() -> list[Path]:
+    return sorted(path for kind in ("*.py", "*.pyi") for path in INSTALLED.rglob(kind))
+
+
 def extracted(text: str | bytes, path: str = "package/module.py") -> SyntaxEvidence:
     return extract_syntax("repo", path, text.encode() if isinstance(text, str) else text)
 
@@ -159,18 +164,19 @@ def texts(content: bytes) -> list[bytes]:
     return [content[start:end] for start, end in zip(nodes.bstart[2:], nodes.bend[2:], strict=True)]
 
 
-# --- the standard library ------------------------------------------------------------------------------
+# --- the code of others --------------------------------------------------------------------------------
 
 
-def test_every_node_of_the_standard_library_stands_where_it_is_written() -> None:
+@pytest.mark.parametrize("files", [standard_library, installed_packages], ids=["python", "packages"])
+def test_every_node_of_what_is_installed_stands_where_it_is_written(files: Callable[[], list[Path]]) -> None:
     met: Counter[str] = Counter()
     wrong: list[str] = []
-    for path in standard_library()[::EVERY]:
+    for path in files()[::EVERY]:
         content = path.read_bytes()
-        evidence = extract_syntax("python", path.relative_to(STANDARD_LIBRARY).as_posix(), content)
+        evidence = extract_syntax("python", path.name, content)
         if evidence.file.parse_status == "ok":
             met.update(kind for kind in evidence.nodes.ast_kind if kind)
-            wrong += [f"{path.name}:{each}" for each in problems(evidence, content)]
+            wrong += [f"{path}:{each}" for each in problems(evidence, content)]
     assert not wrong
     assert met.total() > 100_000
 
