@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.cpg.evidence import LISTS, evidence_of
+from headwater.cpg.extract import extract_file
 from headwater.cpg.laws import MOST_TOLD, REFERENCES, violations_of
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ PLAIN = {
 
 
 def row_of(content: bytes, path: str = "a.py") -> Row:
-    return dict(evidence_of("repo:1", path, content))
+    return dict(evidence_of(extract_file("repo:1", path, content)))
 
 
 def struct_of(columns: Mapping[str, pa.Array[Any]]) -> Any:
