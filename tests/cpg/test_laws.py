@@ -49,7 +49,7 @@ BROKEN = b"a = (:\ndef f(x):\n    return x\nprint 'a'\n"
 PLAIN = {
     "nodes": {"idx", "bstart", "bend", "line", "col", "end_line", "end_col", "name_bstart", "name_bend"},
     "edges": {"ordinal"},
-    "edge_counts": {"edges"},
+    "counts": {"count"},
     "imports": {"level"},
     "classes": {"base_idx"},
     "calls": {"arg_count"},
