@@ -141,6 +141,17 @@ def test_defs_read_write_and_delete_names_each_once() -> None:
     ]
 
 
+def test_what_stands_in_the_head_of_a_def_is_done_by_the_def_around() -> None:
+    source = "x = 1\n@x\ndef f(a: x = x()): x\nclass C(x): pass\nx = lambda b=x: b\n"
+    assert sorted(edges(source, "READS")) == [
+        ("f", "binding x@module"),
+        ("lambda b=x: b", "binding b@lambda b=x: b"),
+        ("module", "binding x@module"),
+    ]
+    nodes = extracted(source).syntax.nodes
+    assert nodes.owner[nodes.node_kind.index("CALL")] == nodes.node_kind.index("MODULE")
+
+
 @pytest.mark.parametrize(
     ("body", "held"),
     [

@@ -36,5 +36,5 @@ def extract_file(repo_id: str, path: str, content: bytes) -> FileEvidence:
     codes = [each.code for each in syntax.diagnostics]
     if walked.module is None:
         return FileEvidence(syntax=syntax, facts=no_facts(walked.walk, codes))
-    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes.node_id, codes)
+    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes, codes)
     return FileEvidence(syntax=syntax, facts=facts)
