@@ -205,6 +205,8 @@ def compare(path: Path) -> list[str] | None:
         == len(scopes.qualpath)
         == len({*zip(scopes.node, scopes.kind, strict=True)})
     )
+    sites = evidence.sites
+    assert len({*zip(sites.binding, sites.node, sites.role, strict=True)}) == len(sites.node)
     return [*differences(told(evidence, nodes), table), *names_without_site(evidence, nodes)]
 
 
