@@ -129,6 +129,25 @@ def test_sites_refer_to_what_they_stand_for_wherever_that_is() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class C:\n def f(self): super().f()",
+        "class C:\n def f(__class__): super().f()",
+        "def f(): global x, x; x += 1",
+        "def f(z): [[(x := y) for _ in z] for y in z]",
+        "class C:\n def f(self): self.a += self.a",
+        "from __future__ import annotations\nclass C:\n x: C\n def f(self: C) -> x: pass",
+        "match x:\n case [x] | {1: x, **y} | (x as y): x",
+    ],
+    ids=["super", "super-bound", "declared", "walrus", "attribute", "annotation", "patterns"],
+)
+def test_a_site_stands_for_a_name_once(source: str) -> None:
+    columns = extracted(source).facts.relations.relations
+    found = [*zip(columns.kind, columns.src, columns.dst, columns.label, columns.ordinal, strict=True)]
+    assert len(set(found)) == len(found)
+
+
 def test_defs_read_write_and_delete_names_each_once() -> None:
     source = "x = x\ndef f():\n    global x\n    x += x\n    del x\n"
     assert sorted(edges(source, "READS", "WRITES", "DELETES")) == [

@@ -206,7 +206,10 @@ def compare(path: Path) -> list[str] | None:
         == len({*zip(scopes.node, scopes.kind, strict=True)})
     )
     sites = evidence.sites
-    assert len({*zip(sites.binding, sites.node, sites.role, strict=True)}) == len(sites.node)
+    targets = evidence.bindings.resolves_to
+    meant = [each if targets[each] is None else targets[each] for each in sites.binding]
+    for bindings in (sites.binding, meant):
+        assert len({*zip(bindings, sites.node, sites.role, strict=True)}) == len(sites.node)
     return [*differences(told(evidence, nodes), table), *names_without_site(evidence, nodes)]
 
 

@@ -334,14 +334,11 @@ def _refer(
     """What sites stand for; and, of each def, the names that it reads, binds, deletes or holds on to."""
     sites = scopes.sites
     of_defs: dict[tuple[str, int, int], None] = {}
-    seen: set[tuple[int, int, str]] = set()
     for binding, node, role in zip(sites.binding, sites.node, sites.role, strict=True):
         target = meant[binding]
-        if target is None or role not in _USES or (node, target, role) in seen:
-            continue
-        seen.add((node, target, role))
-        edges.add("REFERS_TO", node, target, role)
-        of_defs[_USES[role], owners[node], target] = None
+        if target is not None and role in _USES:
+            edges.add("REFERS_TO", node, target, role)
+            of_defs[_USES[role], owners[node], target] = None
     for kind, owner, target in of_defs:
         edges.add(kind, owner, target)
     bindings, opened = scopes.bindings, scopes.scopes.node
