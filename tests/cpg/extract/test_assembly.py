@@ -83,9 +83,9 @@ def test_over_the_standard_library_numbers_are_in_range_and_nothing_is_there_twi
 
 def test_what_is_in_no_tree_comes_after_the_tree() -> None:
     source = "def f(a):\n    return print(a, f)  # end\n"
-    # `f` in `f` stands for that of the module, so it is no node of its own; `print` is of no other scope.
+    # `f` and `print` in `f` stand for those of the module, so they are no nodes of their own.
     assert told(source)[len(extracted(source).syntax.nodes.node_id) :] == [
-        *("binding f@module", "binding a@f", "binding print@f"),
+        *("binding f@module", "binding a@f", "binding print@module"),
         *("entry @module", "exit @module", "failed exit @module"),
         *("entry @f", "exit @f", "failed exit @f"),
         "comment # end",
@@ -127,6 +127,14 @@ def test_sites_refer_to_what_they_stand_for_wherever_that_is() -> None:
         ("x", "binding x@module", "def"),
         ("x", "binding x@module", "del"),
     ]
+
+
+def test_a_builtin_is_one_name_of_the_module_whoever_reads_it() -> None:
+    source = "def f(): print\nclass C:\n def g(self): print\n"
+    assert [way for way in edges(source, "BINDS") if "print" in way[1]] == [
+        ("module", "binding print@module")
+    ]
+    assert edges(source, "READS") == [("f", "binding print@module"), ("C.g", "binding print@module")]
 
 
 @pytest.mark.parametrize(
