@@ -37,6 +37,7 @@ from headwater.cpg.extract.flow import (
     EventColumns,
     FlowEdgeColumns,
     FlowEvidence,
+    HandlerColumns,
     PointColumns,
     TooManyPairs,
     find_flow,
@@ -197,6 +198,7 @@ def no_facts(walk: Walk, diagnostics: Sequence[str]) -> Facts:
                 edges=FlowEdgeColumns,
                 control=ControlColumns,
                 events=EventColumns,
+                handlers=HandlerColumns,
             )
         ),
         places=[],

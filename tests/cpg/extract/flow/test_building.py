@@ -141,13 +141,17 @@ def test_what_the_compiler_reaches_is_alive_and_what_is_alive_it_reaches() -> No
 
 @pytest.mark.parametrize("path", standard_library(25), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_def_keeps_the_laws(path: Path) -> None:
-    flow = read(path.read_bytes()).flow
+    reading = read(path.read_bytes())
+    flow = reading.flow
     points, edges, events, defs = flow.points, flow.edges, flow.events, flow.defs
     assert {
         len(column) for column in (points.node, points.kind, points.block, points.idom, points.ipdom)
     } == {len(points.def_row)}
     assert defs.points[-1] == len(points.def_row)
     assert (defs.edges[-1], defs.events[-1]) == (len(edges.src), len(events.site))
+    for first, end in zip(flow.handlers.first, flow.handlers.end, strict=True):
+        assert isinstance(reading.nodes[events.site[first]], ast.ExceptHandler)
+        assert len({points.def_row[point] for point in events.point[first:end]}) == 1
     for index, (first, end) in enumerate(pairwise(defs.points)):
         kinds = [POINT_KINDS[kind] for kind in points.kind[first:end]]
         assert [kinds[0], *kinds[-2:]] == ["entry", "exit", "exc_exit"]
