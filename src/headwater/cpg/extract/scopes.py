@@ -101,7 +101,7 @@ def find_scopes(module: ast.Module) -> ScopeEvidence:
     exported = _exported(module, sites, meanings)
     add_instance_attributes(sites, meanings)
     count, mangled = len(sites.names), sites.mangled
-    return ScopeEvidence(
+    evidence = ScopeEvidence(
         scopes=ScopeColumns(
             node=[row_of(scope.node) for scope in sites.scopes],
             parent=[None if scope.parent is None else scope.parent.index for scope in sites.scopes],
@@ -124,6 +124,8 @@ def find_scopes(module: ast.Module) -> ScopeEvidence:
             def_kind=[DEF_KINDS[code] for code in sites.codes],
         ),
     )
+    sites.let_go()
+    return evidence
 
 
 def _exported(module: ast.Module, sites: Sites, meanings: Meanings) -> frozenset[int]:
