@@ -83,9 +83,9 @@ def test_over_the_standard_library_numbers_are_in_range_and_nothing_is_there_twi
 
 def test_what_is_in_no_tree_comes_after_the_tree() -> None:
     source = "def f(a):\n    return print(a, f)  # end\n"
-    # `f` in `f` stands for that of the module, so it is no node of its own; `print` is of no other scope.
+    # `f` and `print` in `f` stand for those of the module, so they are no nodes of their own.
     assert told(source)[len(extracted(source).syntax.nodes.node_id) :] == [
-        *("binding f@module", "binding a@f", "binding print@f"),
+        *("binding f@module", "binding a@f", "binding print@module"),
         *("entry @module", "exit @module", "failed exit @module"),
         *("entry @f", "exit @f", "failed exit @f"),
         "comment # end",
@@ -129,6 +129,33 @@ def test_sites_refer_to_what_they_stand_for_wherever_that_is() -> None:
     ]
 
 
+def test_a_builtin_is_one_name_of_the_module_whoever_reads_it() -> None:
+    source = "def f(): print\nclass C:\n def g(self): print\n"
+    assert [way for way in edges(source, "BINDS") if "print" in way[1]] == [
+        ("module", "binding print@module")
+    ]
+    assert edges(source, "READS") == [("f", "binding print@module"), ("C.g", "binding print@module")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class C:\n def f(self): super().f()",
+        "class C:\n def f(__class__): super().f()",
+        "def f(): global x, x; x += 1",
+        "def f(z): [[(x := y) for _ in z] for y in z]",
+        "class C:\n def f(self): self.a += self.a",
+        "from __future__ import annotations\nclass C:\n x: C\n def f(self: C) -> x: pass",
+        "match x:\n case [x] | {1: x, **y} | (x as y): x",
+    ],
+    ids=["super", "super-bound", "declared", "walrus", "attribute", "annotation", "patterns"],
+)
+def test_a_site_stands_for_a_name_once(source: str) -> None:
+    columns = extracted(source).facts.relations.relations
+    found = [*zip(columns.kind, columns.src, columns.dst, columns.label, columns.ordinal, strict=True)]
+    assert len(set(found)) == len(found)
+
+
 def test_defs_read_write_and_delete_names_each_once() -> None:
     source = "x = x\ndef f():\n    global x\n    x += x\n    del x\n"
     assert sorted(edges(source, "READS", "WRITES", "DELETES")) == [
@@ -139,6 +166,17 @@ def test_defs_read_write_and_delete_names_each_once() -> None:
         ("WRITES", "module", "binding f@module"),
         ("WRITES", "module", "binding x@module"),
     ]
+
+
+def test_what_stands_in_the_head_of_a_def_is_done_by_the_def_around() -> None:
+    source = "x = 1\n@x\ndef f(a: x = x()): x\nclass C(x): pass\nx = lambda b=x: b\n"
+    assert sorted(edges(source, "READS")) == [
+        ("f", "binding x@module"),
+        ("lambda b=x: b", "binding b@lambda b=x: b"),
+        ("module", "binding x@module"),
+    ]
+    nodes = extracted(source).syntax.nodes
+    assert nodes.owner[nodes.node_kind.index("CALL")] == nodes.node_kind.index("MODULE")
 
 
 @pytest.mark.parametrize(

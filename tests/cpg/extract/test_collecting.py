@@ -109,3 +109,17 @@ def test_super_is_a_use_of_the_class_cell_in_functions_only() -> None:
 def test_a_global_name_is_one_of_the_module_though_it_is_not_written_there() -> None:
     found = collect_sites(ast.parse("class C:\n  def f(self): global __a"))
     assert "_C__a" in found.scopes[0].names
+
+
+@pytest.mark.parametrize(
+    ("source", "declared"),
+    [
+        ("def f(): global x, y, x", ["f:x declare", "f:y declare"]),
+        ("def f(x):\n def g(): nonlocal x, x", ["f.g:x declare"]),
+        ("class C:\n def f(): global __x, _C__x", ["C.f:__x declare"]),
+        ("def f(): global x; global x", ["f:x declare", "f:x declare"]),
+    ],
+    ids=["global", "nonlocal", "mangled", "two-statements"],
+)
+def test_a_statement_declares_a_name_once(source: str, declared: list[str]) -> None:
+    assert [each for each in sites(source) if each.endswith("declare")] == declared

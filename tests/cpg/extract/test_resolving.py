@@ -78,8 +78,11 @@ def test_a_name_that_its_scope_binds_stands_for_itself(source: str, name: str, k
         ("def f(x): [x for _ in y]", "f.<listcomp>:x", ("free", "f:x", "enclosing")),
         ("def f(x):\n  class C: x", "f.C:x", ("free", "f:x", "enclosing")),
         ("print", ":print", ("builtin", None, "builtin")),
-        ("def f(): print", "f:print", ("builtin", None, "builtin")),
-        ("from a import *\ndef f(): print", "f:print", ("builtin", None, "builtin")),
+        ("def f(): print", "f:print", ("builtin", ":print", "builtin")),
+        ("def f(): print", ":print", ("builtin", None, "builtin")),
+        ("print\nclass C: print", "C:print", ("builtin", ":print", "builtin")),
+        ("def f():\n  print\n  lambda: print", "f.<lambda>:print", ("builtin", ":print", "builtin")),
+        ("from a import *\ndef f(): print", "f:print", ("builtin", ":print", "builtin")),
         ("print = 1\ndef f(): print", "f:print", ("global", ":print", "module")),
         ("x", ":x", ("global", None, "unbound")),
         ("def f(): x", "f:x", ("global", None, "unbound")),
@@ -137,7 +140,7 @@ def test_the_class_cell_is_free_in_methods_and_what_is_in_them() -> None:
     found = meanings("class C:\n  def f(self):\n    def g(): super().f()\n  x = __class__\ndef h(): super()")
     assert found["C.f.g:__class__"] == found["C.f:__class__"] == ("free", None, "enclosing")
     assert found["C:__class__"] == found["h:__class__"] == ("global", None, "unbound")
-    assert found["C.f.g:super"] == ("builtin", None, "builtin")
+    assert found["C.f.g:super"] == ("builtin", ":super", "builtin")
 
 
 def test_a_private_name_of_a_function_around_is_another_in_a_class() -> None:

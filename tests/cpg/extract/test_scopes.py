@@ -89,6 +89,8 @@ def told(evidence: ScopeEvidence, nodes: list[ast.AST]) -> Told:
     sites = sites_by_binding(evidence, nodes)
     for binding, scope in enumerate(bindings.scope):
         known = bindings.mangled_name[binding] or bindings.name[binding]
+        if scope == 0 and bindings.kind[binding] == "builtin" and not sites[binding]:
+            continue  # of the module only because functions read it
         if last_name(scopes.qualpath[scope]) in FOLDED:
             trees[scope].folded.add(known)
         elif bindings.kind[binding] != "instance_attr":
@@ -205,6 +207,11 @@ def compare(path: Path) -> list[str] | None:
         == len(scopes.qualpath)
         == len({*zip(scopes.node, scopes.kind, strict=True)})
     )
+    sites = evidence.sites
+    targets = evidence.bindings.resolves_to
+    meant = [each if targets[each] is None else targets[each] for each in sites.binding]
+    for bindings in (sites.binding, meant):
+        assert len({*zip(bindings, sites.node, sites.role, strict=True)}) == len(sites.node)
     return [*differences(told(evidence, nodes), table), *names_without_site(evidence, nodes)]
 
 
@@ -285,6 +292,10 @@ def test_public_names_of_a_module_that_it_does_not_import_are_exported() -> None
 
 def test_names_in_all_are_exported_and_no_other() -> None:
     assert exported("import a\nb = _c = 1\n__all__ = ['a', '_c', 'd']\ndef f(a): pass") == ["a", "_c"]
+
+
+def test_a_builtin_is_not_exported() -> None:
+    assert exported("__all__ = ['a', 'open', 'print']\na = open\ndef f(): print") == ["a"]
 
 
 def deep(depth: int) -> str:

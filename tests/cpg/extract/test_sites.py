@@ -12,7 +12,7 @@ from headwater.cpg.extract.sites import DEF_KINDS, FLAGS, ROLES, Names, Scope, S
 def scope_in_class(private: str) -> tuple[Sites, Scope]:
     sites = Sites(never_evaluates_annotations=False)
     scope = sites.scope = Scope(ast.Module([], []), "module", None, "", [])
-    scope.names = Names(scope, private, sites)
+    scope.names = Names(scope.index, private, sites)
     return sites, scope
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from headwater.cpg.extract import NodeColumns, extract_syntax
-from headwater.cpg.extract.walk import AST_CLASSES, SHAPES
+from headwater.cpg.extract.syntax import walk_file
+from headwater.cpg.extract.walk import AST_CLASSES, SHAPES, Walk, end_of
 
 
 def extracted(source: str) -> NodeColumns:
@@ -34,25 +35,36 @@ def test_what_is_left_out_of_a_list_keeps_its_index() -> None:
     assert (nodes.field.count("keys"), nodes.idx[row]) == (1, 1)
 
 
-def test_the_owner_is_the_def_around_a_node() -> None:
-    nodes = extracted("@a\ndef f(b=c):\n lambda d: e\nclass C(g): h")
+def walked(source: str) -> Walk:
+    return walk_file("repo", "a.py", source.encode()).walk
+
+
+def test_the_owner_of_a_row_is_the_def_that_it_is_written_in() -> None:
+    rows = walked("@a\ndef f(b=c):\n lambda d: e\nclass C(g): h").rows
     owners = {
-        name: nodes.ast_kind[owner]
-        for name, owner in zip(nodes.name, nodes.owner, strict=True)
-        if name is not None and owner is not None
+        ast.unparse(row[0]): rows[row[2].row][0].__class__.__name__
+        for row in rows
+        if isinstance(row[0], ast.Name | ast.arg)
     }
     assert owners == {
-        "f": "Module",
-        "C": "Module",
-        "a": "FunctionDef",
-        "b": "FunctionDef",
-        "c": "FunctionDef",
-        "d": "Lambda",
-        "e": "Lambda",
-        "g": "ClassDef",
-        "h": "ClassDef",
+        **dict.fromkeys("abc", "FunctionDef"),
+        **dict.fromkeys("de", "Lambda"),
+        **dict.fromkeys("gh", "ClassDef"),
     }
-    assert nodes.owner[:2] == [None, None]
+
+
+def test_what_opens_is_told_outer_before_inner() -> None:
+    walk = walked("class C:\n def f(a=lambda: 1): [b for b in a]\nlambda: 2")
+    assert [walk.rows[row][0].__class__.__name__ for row in walk.opened] == [
+        *("ClassDef", "FunctionDef", "Lambda", "Lambda")
+    ]
+
+
+def test_all_below_a_row_stand_side_by_side() -> None:
+    rows = walked("f(a, [b, c])\nd").rows
+    texts = [ast.unparse(row[0]) for row in rows]
+    for text, last in {"f(a, [b, c])": "c", "[b, c]": "c", "a": "a", "d": "d"}.items():
+        assert texts[end_of(rows, texts.index(text)) - 1] == last
 
 
 def test_every_class_has_a_shape() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from typing import TYPE_CHECKING
+
 import pytest
 
 from headwater.cpg.extract import extract_file, extract_syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SOURCE = b"class C:\n    def m(self, x):\n        return [y for y in x]  # all\n"
 
@@ -55,3 +61,43 @@ def test_a_file_that_was_cut_anywhere_has_numbers_in_range(cut: int) -> None:
     count = len(found.syntax.nodes.node_id) + len(found.facts.added.node_id)
     assert all(0 <= number < count for number in [*edges.src, *edges.dst])
     assert edges.kind.count("HAS_DIAGNOSTIC") == len(found.syntax.diagnostics)
+
+
+def test_cycles_are_looked_for_once_at_the_end_and_not_again_and_again() -> None:
+    source = "".join(f"def f{number}(a): return a\n" for number in range(1_000)).encode()
+    assert collections_during(lambda: extract_syntax("repo", "a.py", source)) > 1
+    assert collections_during(lambda: extract_file("repo", "a.py", source)) <= 1
+    assert gc.isenabled()
+
+
+def collections_during(work: Callable[[], object]) -> int:
+    phases: list[str] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        del info
+        phases.append(phase)
+
+    gc.collect()
+    gc.callbacks.append(note)
+    try:
+        work()
+    finally:
+        gc.callbacks.remove(note)
+    return phases.count("start")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [SOURCE, b"class C:\n def f(self):\n  self.__a = [lambda: b for b in super().f()]\n"],
+    ids=["comprehension", "attributes"],
+)
+def test_nothing_is_left_behind_for_a_collection_and_what_is_switched_off_stays_off(source: bytes) -> None:
+    extract_file("repo", "a.py", source)
+    gc.disable()
+    try:
+        gc.collect()
+        extract_file("repo", "a.py", source)
+        assert gc.collect() == 0
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

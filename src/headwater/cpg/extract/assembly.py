@@ -25,7 +25,7 @@ Not here: finding any of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headwater.cpg.extract.comments import find_comments, find_docstrings
 from headwater.cpg.extract.evidence import Diagnostic
@@ -37,6 +37,7 @@ from headwater.cpg.extract.flow import (
     EventColumns,
     FlowEdgeColumns,
     FlowEvidence,
+    HandlerColumns,
     PointColumns,
     TooManyPairs,
     find_flow,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Sequence
 
+    from headwater.cpg.extract.evidence import NodeColumns
     from headwater.cpg.extract.identity import Digest
     from headwater.cpg.extract.relations import RelationColumns
     from headwater.cpg.extract.source import SourceText
@@ -137,12 +139,13 @@ class Facts:
 
 
 def find_facts(
-    module: ast.Module, walk: Walk, source: SourceText, ids: Sequence[str], diagnostics: Sequence[str]
+    module: ast.Module, walk: Walk, source: SourceText, tree: NodeColumns, diagnostics: Sequence[str]
 ) -> Facts:
-    """All facts of a walked module whose nodes have these ids; `diagnostics` are the codes of its own.
+    """All facts of a walked module with these nodes; `diagnostics` are the codes of its own.
 
     Where there are too many ways for data to flow, there are none, and `said` says so.
     """
+    ids = tree.node_id
     relations = find_relations(walk.rows)
     scopes = find_scopes(module)
     flow = find_flow(module)
@@ -158,7 +161,7 @@ def find_facts(
     places = _add_ends(added, len(ids), walk, flow)
     edges = relations.relations
     _bind(edges, scopes, nodes)
-    _refer(edges, walk, scopes, [nodes[each] for each in meant])
+    _refer(edges, cast("list[int]", tree.owner), scopes, [nodes[each] for each in meant])
     _follow(edges, flow, places)
     _extend(edges, "REACHING_DEF", zip(defined, used, strict=True))
     _comment(added, edges, len(ids), walk, source)
@@ -195,6 +198,7 @@ def no_facts(walk: Walk, diagnostics: Sequence[str]) -> Facts:
                 edges=FlowEdgeColumns,
                 control=ControlColumns,
                 events=EventColumns,
+                handlers=HandlerColumns,
             )
         ),
         places=[],
@@ -326,18 +330,17 @@ def _bind(edges: RelationColumns, scopes: ScopeEvidence, nodes: Sequence[int | N
     _extend(edges, "BINDS", pairs)
 
 
-def _refer(edges: RelationColumns, walk: Walk, scopes: ScopeEvidence, meant: Sequence[int | None]) -> None:
+def _refer(
+    edges: RelationColumns, owners: Sequence[int], scopes: ScopeEvidence, meant: Sequence[int | None]
+) -> None:
     """What sites stand for; and, of each def, the names that it reads, binds, deletes or holds on to."""
-    sites, rows = scopes.sites, walk.rows
+    sites = scopes.sites
     of_defs: dict[tuple[str, int, int], None] = {}
-    seen: set[tuple[int, int, str]] = set()
     for binding, node, role in zip(sites.binding, sites.node, sites.role, strict=True):
         target = meant[binding]
-        if target is None or role not in _USES or (node, target, role) in seen:
-            continue
-        seen.add((node, target, role))
-        edges.add("REFERS_TO", node, target, role)
-        of_defs[_USES[role], rows[node][2].row, target] = None
+        if target is not None and role in _USES:
+            edges.add("REFERS_TO", node, target, role)
+            of_defs[_USES[role], owners[node], target] = None
     for kind, owner, target in of_defs:
         edges.add(kind, owner, target)
     bindings, opened = scopes.bindings, scopes.scopes.node

@@ -189,15 +189,22 @@ def _except(sites: Sites, node: ast.ExceptHandler) -> None:
 def _global(sites: Sites, node: ast.Global) -> None:
     """The names are the module's from here on, whether it has them itself or not."""
     module = sites.scopes[0].names
-    for name in node.names:
-        binding = sites.add(name, node, DECLARE)
+    for binding, name in _declared(sites, node).items():
         sites.flags[binding] |= IS_GLOBAL
         sites.flags[module[sites.mangled.get(binding, name)]] |= IS_GLOBAL
 
 
 def _nonlocal(sites: Sites, node: ast.Nonlocal) -> None:
-    for name in node.names:
-        sites.flags[sites.add(name, node, DECLARE)] |= IS_NONLOCAL
+    for binding in _declared(sites, node):
+        sites.flags[binding] |= IS_NONLOCAL
+
+
+def _declared(sites: Sites, node: ast.Global | ast.Nonlocal) -> dict[int, str]:
+    """Note the names of a statement; the bindings that it declares, each once however often it is named."""
+    names = {sites.scope.names[name]: name for name in node.names}
+    for name in names.values():
+        sites.add(name, node, DECLARE)
+    return names
 
 
 def _match_mapping(sites: Sites, node: ast.MatchMapping) -> None:

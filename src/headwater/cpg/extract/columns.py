@@ -12,6 +12,7 @@ from headwater.cpg.extract.identity import definition_id, node_ids, parameter_id
 from headwater.cpg.extract.kinds import node_kind_of
 from headwater.cpg.extract.naming import NAME_FIELDS, name_spans
 from headwater.cpg.extract.properties import properties_of
+from headwater.cpg.extract.running import runners_of
 from headwater.cpg.extract.walk import AST_CLASSES
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def build_columns(walk: Walk, source: SourceText, *, size: int, names: tuple[str
     return NodeColumns(
         node_id=ids,
         parent=[None, *parents[1:]],
-        owner=[*[None] * outside, *[owner.row for owner in owners[outside:]]],
+        owner=[*[None] * outside, *runners_of(walk)[outside:]],
         node_kind=kinds,
         ast_kind=[None, *[_CLASS_NAMES[node.__class__] for node in nodes[1:]]],
         name=own_names,

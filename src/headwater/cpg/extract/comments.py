@@ -56,6 +56,7 @@ _HAS_COMMENTS_IN_FSTRINGS = sys.version_info >= (3, 12)
 _FORMATTED = tuple(getattr(ast, name) for name in ("JoinedStr", "TemplateStr") if hasattr(ast, name))
 # What each class of the tree is here: a statement, a text that may contain a `#`, or of no interest.
 _STATEMENT, _STRING = 1, 2
+_TEXTS = (str, bytes)
 _ROLES: dict[type[ast.AST], int] = {
     **{kind: _STATEMENT for kind in AST_CLASSES if issubclass(kind, ast.stmt)},
     **dict.fromkeys((ast.Constant, *_FORMATTED), _STRING),
@@ -133,7 +134,8 @@ class _Text:
     def __post_init__(self) -> None:
         scan, roles = self.walk.scan, _ROLES
         found: list[tuple[int, int, bool]] = []
-        for row, (node, *_) in enumerate(self.walk.rows):
+        for row, entry in enumerate(self.walk.rows):
+            node = entry[0]
             role = roles.get(node.__class__)
             if role is None:
                 continue
@@ -142,7 +144,7 @@ class _Text:
                 self.rows.append(row)
                 if node.__class__ is not Error:
                     continue
-            elif isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes):
+            elif node.__class__ is ast.Constant and cast("ast.Constant", node).value.__class__ not in _TEXTS:
                 continue
             placed = cast("ast.expr", node)
             found.append((scan.start_of(placed), scan.end_of(placed), isinstance(node, _FORMATTED)))

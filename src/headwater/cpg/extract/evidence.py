@@ -64,11 +64,11 @@ class NodeColumns:
     The first node is the FILE; its child is the MODULE, unless nothing could be parsed. Both span all bytes.
 
     `parent` is the number of the node above, missing for the FILE and for what is in no tree. `owner` is that
-    of the nearest module, class, function or lambda around the node, so a decorator, a default and an
-    annotation belong to the def they are written at; it is missing for the FILE and the MODULE. `qualname` is
-    missing for all but classes and functions. `idx` is missing where the parent's field is no list. Lines
-    count from 1; columns from 0, in UTF-8 bytes of the decoded line, as `ast` counts them; `bstart` and
-    `bend` are in the original bytes.
+    of the module, class, function or lambda that runs the node: the nearest around it, but a decorator, a
+    default, an annotation, a base class and a type parameter belong to the def around the one that they are
+    written at; it is missing for the FILE and the MODULE. `qualname` is missing for all but classes and
+    functions. `idx` is missing where the parent's field is no list. Lines count from 1; columns from 0, in
+    UTF-8 bytes of the decoded line, as `ast` counts them; `bstart` and `bend` are in the original bytes.
 
     The entries of `props` are shared between nodes and must not be changed.
     """

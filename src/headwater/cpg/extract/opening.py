@@ -35,7 +35,7 @@ def open_scope(sites: Sites, scope: Scope) -> None:
     private = parent.names.private if parent is not None else ""
     if isinstance(node, ast.ClassDef) and scope.kind in {"class", "type_params"}:
         private = node.name
-    scope.names = Names(scope, private, sites)
+    scope.names = Names(scope.index, private, sites)
     sites.scope = scope
     sites.stack.extend(reversed(scope.roots))
     if scope.kind in {"function", "lambda"}:

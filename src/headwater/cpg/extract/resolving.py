@@ -2,7 +2,8 @@
 
 Scopes are looked at outer before inner, so what a name means around a scope is known when the scope is
 reached. A name that an inner scope takes from further out is a free name of all scopes between, as Python
-has it. Not here: where names are.
+has it. A builtin that any scope reads is one name of the module, for which the others stand. Not here: where
+names are.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class _Resolution:
 
 
 def resolve_names(sites: Sites) -> Meanings:
-    """What each binding stands for; adds the free names of scopes between to the sites."""
+    """What each binding stands for; adds free names to scopes between, and the module's builtins to it."""
     count = len(sites.names)
     meanings = Meanings([""] * count, [None] * count, [None] * count)
     resolution = _Resolution(sites, meanings)
@@ -90,7 +91,8 @@ def _in_itself(resolution: _Resolution, name: str, flags: int) -> Meaning:
     """What a name stands for that the module has and does not bind; a function that declares it may."""
     if flags & IS_GLOBAL:
         return "global", None, "declared"
-    return _in_module(resolution, name)
+    kind, _, reason = _in_module(resolution, name)
+    return kind, None, reason
 
 
 def _declared(resolution: _Resolution, scope: Scope, name: str, flags: int) -> Meaning:
@@ -153,16 +155,21 @@ def _cell(resolution: _Resolution, scope: Scope) -> Meaning:
 
 def _pass_on(resolution: _Resolution, scope: Scope, end: Scope, name: str, meaning: Meaning) -> None:
     """Give the name to all scopes between that do not have it, as far as the scope is evaluated in them."""
-    meanings = resolution.meanings
-    kind, target, reason = meaning
     between = scope
     while not between.is_apart and between.parent is not None and between.parent is not end:
         between = between.parent
         if name not in between.names:
-            between.names.add(name)
-            meanings.kind.append(kind)
-            meanings.resolves_to.append(target)
-            meanings.reason.append(reason)
+            _add(resolution, between, name, meaning)
+
+
+def _add(resolution: _Resolution, scope: Scope, name: str, meaning: Meaning) -> int:
+    """Give a scope a name that is not written in it."""
+    meanings = resolution.meanings
+    kind, target, reason = meaning
+    meanings.kind.append(kind)
+    meanings.resolves_to.append(target)
+    meanings.reason.append(reason)
+    return scope.names.add(name)
 
 
 def _in_module(resolution: _Resolution, name: str) -> Meaning:
@@ -175,11 +182,14 @@ def _in_module(resolution: _Resolution, name: str) -> Meaning:
 
 def _look_up(resolution: _Resolution, name: str) -> Meaning:
     sites = resolution.sites
-    binding = sites.scopes[0].names.get(name)
+    module = sites.scopes[0]
+    binding = module.names.get(name)
     if binding is not None and sites.flags[binding] & (IS_BOUND | IS_GLOBAL):
         return "global", binding, "module"
     if name in GIVEN:
         return "global", None, "module"
     if name in BUILTINS:
-        return "builtin", None, "builtin"
+        if binding is None:
+            binding = _add(resolution, module, name, ("builtin", None, "builtin"))
+        return "builtin", binding, "builtin"
     return "global", None, "star-import" if sites.has_star else "unbound"

@@ -51,8 +51,8 @@ class BindingColumns:
     reads is one of the function, too. `resolves_to` is then the binding that it stands for, in the scope that
     binds it, and `reason` why: `enclosing` or `module` (where it was found), `declared` (by a global or
     nonlocal statement), `builtin`, `star-import` (no binding, but the module has a star import), `unbound`.
-    It is missing if there is none: `__class__` is no name of its class. A name that functions declare global
-    is one of the module in any case.
+    It is missing if there is none: `__class__` is no name of its class. A name that functions declare global,
+    and a builtin that they read, is one of the module in any case.
 
     `kind` is param, local, global, nonlocal, free, import (all that binds it are imports), class_attr,
     instance_attr or builtin. `is_exported` is false outside of the module's scope. `mangled_name` is the name
@@ -101,7 +101,7 @@ def find_scopes(module: ast.Module) -> ScopeEvidence:
     exported = _exported(module, sites, meanings)
     add_instance_attributes(sites, meanings)
     count, mangled = len(sites.names), sites.mangled
-    return ScopeEvidence(
+    evidence = ScopeEvidence(
         scopes=ScopeColumns(
             node=[row_of(scope.node) for scope in sites.scopes],
             parent=[None if scope.parent is None else scope.parent.index for scope in sites.scopes],
@@ -124,6 +124,8 @@ def find_scopes(module: ast.Module) -> ScopeEvidence:
             def_kind=[DEF_KINDS[code] for code in sites.codes],
         ),
     )
+    sites.let_go()
+    return evidence
 
 
 def _exported(module: ast.Module, sites: Sites, meanings: Meanings) -> frozenset[int]:
@@ -131,7 +133,11 @@ def _exported(module: ast.Module, sites: Sites, meanings: Meanings) -> frozenset
     names = sites.scopes[0].names
     listed = listed_names(module) if "__all__" in names else None
     if listed is not None:
-        return frozenset(binding for name, binding in names.items() if name in listed)
+        return frozenset(
+            binding
+            for name, binding in names.items()
+            if name in listed and meanings.kind[binding] != "builtin"
+        )
     return frozenset(
         binding
         for name, binding in names.items()

@@ -54,7 +54,7 @@ class Names(dict[str, int]):
 
     __slots__ = ("private", "scope", "sites")
 
-    def __init__(self, scope: Scope, private: str, sites: Sites) -> None:
+    def __init__(self, scope: int, private: str, sites: Sites) -> None:
         super().__init__()
         self.scope = scope
         self.private = private
@@ -78,7 +78,7 @@ class Names(dict[str, int]):
         sites = self.sites
         found = self[name] = len(sites.names)
         sites.names.append(name)
-        sites.scopes_of.append(self.scope.index)
+        sites.scopes_of.append(self.scope)
         sites.flags.append(0)
         return found
 
@@ -171,6 +171,13 @@ class Sites:
                     todo.append(each.value)
                 case _:
                     self.stack.append(each)
+
+    def let_go(self) -> None:
+        """Forget the scopes, which know the sites: cycles would keep the tree when it is done with."""
+        self.scopes.clear()
+        self.spellings.clear()
+        self.attributes.clear()
+        del self.scope
 
     def path_of(self, name: str) -> str:
         """The path of a scope with this name in the scope at hand; counts it as one more of its name."""

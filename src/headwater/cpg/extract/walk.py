@@ -16,7 +16,7 @@ from headwater.cpg.extract.kinds import Error
 from headwater.cpg.extract.placement import PLACERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from headwater.cpg.extract.identity import Digest
     from headwater.cpg.extract.placement import Placer
@@ -37,12 +37,16 @@ _PLACES_IN_FSTRINGS_ARE_RIGHT = sys.version_info >= (3, 12)
 
 @dataclass(slots=True)
 class Walk:
-    """What a walk has found: the rows, and by row the owners that classes and functions are."""
+    """What a walk has found: the rows, and by row the owners that module, classes and functions are.
+
+    `opened` are the rows of classes, functions and lambdas, outer before inner.
+    """
 
     file: Digest
     scan: Scan
     rows: list[Row] = field(default_factory=list["Row"])
     owners: dict[int, Owner] = field(default_factory=dict[int, Owner])
+    opened: list[int] = field(default_factory=list[int])
 
 
 # Some 2 kB of a worker's memory each, at the peak. The largest files that people write have a third of it.
@@ -95,6 +99,14 @@ def row_of(node: ast.AST) -> int:
     return node.__dict__[_ROW]
 
 
+def end_of(rows: Sequence[Row], row: int) -> int:
+    """The row behind the last one below a row: pre-order has all below a node side by side."""
+    end, count = row + 1, len(rows)
+    while end < count and rows[end][1] >= row:
+        end += 1
+    return end
+
+
 def _open_module(node: ast.AST, owner: Owner, local: str, walk: Walk) -> tuple[Owner, str]:
     del node, owner
     opened = walk.owners[len(walk.rows) - 1] = module_owner(len(walk.rows) - 1, walk.file)
@@ -107,12 +119,15 @@ def _open_definition(node: ast.AST, owner: Owner, local: str, walk: Walk) -> tup
     name = cast("Definition", node).name
     opened = inner_owner(row, name, owner, walk.file, is_class=isinstance(node, ast.ClassDef))
     walk.owners[row] = opened
+    walk.opened.append(row)
     return opened, ""
 
 
 def _open_lambda(node: ast.AST, owner: Owner, local: str, walk: Walk) -> tuple[Owner, str]:
     del node
-    return lambda_owner(len(walk.rows) - 1, owner), local
+    row = len(walk.rows) - 1
+    walk.opened.append(row)
+    return lambda_owner(row, owner), local
 
 
 _OPENERS: dict[type[ast.AST], Callable[[ast.AST, Owner, str, Walk], tuple[Owner, str]]] = {

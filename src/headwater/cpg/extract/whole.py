@@ -5,6 +5,8 @@ Not here: anything that needs a second file.
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,8 @@ from headwater.cpg.extract.assembly import Facts, find_facts, no_facts
 from headwater.cpg.extract.syntax import walk_file
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from headwater.cpg.extract.evidence import SyntaxEvidence
 
 
@@ -31,10 +35,27 @@ def extract_file(repo_id: str, path: str, content: bytes) -> FileEvidence:
         path: the file's path in the repository, with slashes
         content: the file's bytes
     """
+    with _without_collections():
+        return _extracted(repo_id, path, content)
+
+
+def _extracted(repo_id: str, path: str, content: bytes) -> FileEvidence:
     walked = walk_file(repo_id, path, content)
     syntax = walked.syntax
     codes = [each.code for each in syntax.diagnostics]
     if walked.module is None:
         return FileEvidence(syntax=syntax, facts=no_facts(walked.walk, codes))
-    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes.node_id, codes)
+    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes, codes)
     return FileEvidence(syntax=syntax, facts=facts)
+
+
+@contextmanager
+def _without_collections() -> Generator[None]:
+    """Look for no cycles meanwhile: there are none, and to look through a tree again and again takes long."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()

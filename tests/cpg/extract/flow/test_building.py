@@ -10,7 +10,9 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from flow_programs import programs
 from flow_reading import Reading, read, standard_library
+from hypothesis import given, settings
 
 from headwater.cpg.extract.flow import POINT_KINDS
 
@@ -141,13 +143,17 @@ def test_what_the_compiler_reaches_is_alive_and_what_is_alive_it_reaches() -> No
 
 @pytest.mark.parametrize("path", standard_library(25), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_def_keeps_the_laws(path: Path) -> None:
-    flow = read(path.read_bytes()).flow
+    reading = read(path.read_bytes())
+    flow = reading.flow
     points, edges, events, defs = flow.points, flow.edges, flow.events, flow.defs
     assert {
         len(column) for column in (points.node, points.kind, points.block, points.idom, points.ipdom)
     } == {len(points.def_row)}
     assert defs.points[-1] == len(points.def_row)
     assert (defs.edges[-1], defs.events[-1]) == (len(edges.src), len(events.site))
+    for first, end in zip(flow.handlers.first, flow.handlers.end, strict=True):
+        assert isinstance(reading.nodes[events.site[first]], ast.ExceptHandler)
+        assert len({points.def_row[point] for point in events.point[first:end]}) == 1
     for index, (first, end) in enumerate(pairwise(defs.points)):
         kinds = [POINT_KINDS[kind] for kind in points.kind[first:end]]
         assert [kinds[0], *kinds[-2:]] == ["entry", "exit", "exc_exit"]
@@ -172,6 +178,37 @@ def test_every_def_keeps_the_laws(path: Path) -> None:
         told = slice(defs.events[index], defs.events[index + 1])
         assert all(first <= point < end for point in events.point[told])
         assert events.point[told] == sorted(events.point[told])
+
+
+def ways(text: str) -> list[tuple[int, int, int]]:
+    edges = read(text).flow.edges
+    return list(zip(edges.src, edges.dst, edges.kind, strict=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(programs())
+def test_a_way_of_programs_is_told_once(text: str) -> None:
+    found = ways(text)
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "while a:\n try:\n  if b: continue\n  if c: break\n finally: d",
+        "def f():\n try:\n  if a: return b\n finally: c",
+        "try:\n try: a\n except* B: c\nexcept D: e",
+        "try:\n with a as (b, c), d: e\nexcept F: g",
+        "while a:\n with b:\n  if c: continue\n  d",
+        "try:\n try: a\n finally:\n  if b: c\nfinally: d",
+        "while a and b or c: continue",
+        "[a for b in c if d if e for f in g if h]",
+    ],
+    ids=["loop", "return", "except-star", "with", "with-in-loop", "finally-twice", "while", "comprehension"],
+)
+def test_a_way_that_is_taken_for_two_reasons_is_told_once(text: str) -> None:
+    found = ways(text)
+    assert len(set(found)) == len(found)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +18,7 @@ from headwater.cpg.extract.flow import TooManyPairs, find_reaching
 from headwater.cpg.extract.flow.points import BIND, DEF, EXCEPTION, FALSE, USE
 
 CORPUS = corpus()
+DEFS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 TAPES = st.lists(st.lists(st.integers(0, 5), max_size=40), min_size=3, max_size=6)
 
 
@@ -38,12 +40,34 @@ def test_what_a_use_saw_reaches_it_and_what_was_run_is_a_way(text: str, tapes: l
         assert set(tape.seen) <= pairs
 
 
+def handler_of(reading: Reading, site: int) -> int | None:
+    """The nearest handler of the def that gives the site's name to its exception, if it is in one."""
+    row = site
+    while reading.nodes[row].__class__ not in DEFS:
+        if getattr(reading.nodes[row], "name", None) == reading.name_of(site) and is_handler(reading, row):
+            return row
+        row = reading.parents[row]
+    return None
+
+
+def is_handler(reading: Reading, row: int) -> bool:
+    return isinstance(reading.nodes[row], ast.ExceptHandler)
+
+
+def is_inside(reading: Reading, row: int | None, handler: int) -> bool:
+    """Whether a row is in the body of a handler."""
+    while row and reading.parents[row] != handler:
+        row = reading.parents[row]
+    return bool(row) and reading.nodes[row] in reading.nodes[handler].body
+
+
 def reached_by(reading: Reading, made: int) -> set[int]:
     """By definition: the uses that a walk from one definition meets before another takes its place."""
     flow, variables = reading.flow, reading.variables
     rows = list(zip(flow.events.point, flow.events.site, flow.events.action, strict=True))
     ways = list(zip(flow.edges.src, flow.edges.dst, flow.edges.kind, strict=True))
     start, site, how = rows[made]
+    handler = handler_of(reading, site)
     uses, seen, todo = set[int](), set[tuple[int, bool]](), [(start, False)]
     while todo:
         point, is_before = todo.pop()
@@ -64,6 +88,8 @@ def reached_by(reading: Reading, made: int) -> set[int]:
         for source, target, kind in ways:
             if source == point and (flow.points.is_dead[target] or not flow.points.is_dead[point]):
                 fails = kind == FALSE and binds
+                if handler is not None and not is_inside(reading, flow.points.node[target], handler):
+                    continue  # where the handler ends, its name is unbound
                 if kind == EXCEPTION or (is_before or how != BIND if fails else is_kept):
                     todo.append((target, True))
     return uses
@@ -109,6 +135,15 @@ def check_pairs(reading: Reading) -> None:
         ("try:\n (x := 1) + (\n  x := f())\nexcept E:\n x", [(2, 5), (3, 5)]),
         ("try:\n f()\nexcept E as x:\n x\nexcept F:\n x", [(3, 4)]),
         ("x = 1\ntry:\n f()\nexcept E as x:\n pass\nexcept F:\n x", [(1, 7)]),
+        ("try:\n f()\nexcept E as x:\n x\nx", [(3, 4)]),
+        ("try:\n f()\nexcept E as x:\n x = x\n x\nx", [(3, 4), (4, 5)]),
+        ("x = 1\ntry:\n f()\nexcept E as x:\n pass\nx", [(1, 6)]),
+        ("try:\n raise E\nexcept BaseException as x:\n y = x\nx, y", [(3, 4), (4, 5)]),
+        ("for x in y:\n try: f()\n except E as x:\n  if x: continue\n x", [(1, 5), (3, 4)]),
+        ("while y:\n try: f()\n except (\n   x) as x:\n  x", [(3, 5)]),
+        ("try:\n f()\nexcept E as x:\n try: g(x)\n except F as x: x\n x\nx", [(3, 4), (3, 6), (5, 5)]),
+        ("try:\n try: f()\n except E as x: raise\nexcept F:\n x", []),
+        ("try:\n f()\nexcept* E as x:\n x\nexcept* F:\n x", [(3, 4)]),
         ("x = 1\nwith y as x:\n x\nx", [(2, 3), (2, 4)]),
         ("x = 1\nmatch y:\n case [x] | (x, _):\n  x\n case _:\n  x", [(1, 6), (3, 4), (3, 4)]),
         ("x = 1\nx += 2\nx", [(1, 2), (2, 3)]),

@@ -9,6 +9,7 @@ PointColumns     moments of a def, each at a node, with its block and its domina
 FlowEdgeColumns  which point may follow which
 ControlColumns   which point decides whether another is met
 EventColumns     the names that are used, defined and deleted at each point
+HandlerColumns   from where to where handlers have a name for their exception
 POINT_KINDS      the names of points' kinds, which are told by index
 EDGE_KINDS       the names of edges' kinds
 ACTIONS          the names of what is done to names
@@ -24,6 +25,7 @@ from headwater.cpg.extract.flow.points import (
     EventColumns,
     FlowEdgeColumns,
     FlowEvidence,
+    HandlerColumns,
     PointColumns,
 )
 from headwater.cpg.extract.flow.reaching import TooManyPairs, find_reaching
@@ -37,6 +39,7 @@ __all__ = [
     "EventColumns",
     "FlowEdgeColumns",
     "FlowEvidence",
+    "HandlerColumns",
     "PointColumns",
     "TooManyPairs",
     "find_flow",

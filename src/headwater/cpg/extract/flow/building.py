@@ -29,6 +29,7 @@ from headwater.cpg.extract.flow.points import (
     EventColumns,
     FlowEdgeColumns,
     FlowEvidence,
+    HandlerColumns,
     PointColumns,
 )
 from headwater.cpg.extract.flow.statements import draw_body
@@ -49,6 +50,7 @@ def find_flow(module: ast.Module) -> FlowEvidence:
         edges=FlowEdgeColumns(src=[], dst=[], kind=[]),
         control=ControlColumns(point=[], on=[], branch=[]),
         events=EventColumns(point=[], site=[], action=[]),
+        handlers=HandlerColumns(first=[], end=[]),
     )
     defs: list[Any] = [module]
     while defs:
@@ -97,6 +99,9 @@ def _add(flow: FlowEvidence, row: int, course: Course) -> None:
     edges.src.extend([offset + point for point in leaving])
     edges.dst.extend([offset + count - 1] * len(leaving))
     edges.kind.extend([EXCEPTION] * len(leaving))
+    before = len(events.site)
+    flow.handlers.first.extend([before + first for first, _ in course.handlers])
+    flow.handlers.end.extend([before + end for _, end in course.handlers])
     events.point.extend([offset + point for point in course.event_points])
     events.site.extend([event >> SITE_BITS for event in course.events])
     events.action.extend([event & SITE_ACTION for event in course.events])

@@ -59,7 +59,8 @@ class Course:
     `may_raise` tells whether what was evaluated since the last point can raise. Events are
     `site << 2 | action`; those beyond the last of `event_points` belong to the next point. `parameters` are
     names that are surely bound, as long as `unbinds_parameter` is false. `may_repeat` tells that two ways may
-    be one edge. `stack` and `results` are at work while an expression is evaluated.
+    be one edge. `handlers` are those with a name: from which event to which. `stack` and `results` are at
+    work while an expression is evaluated.
     """
 
     parameters: frozenset[str]
@@ -77,6 +78,7 @@ class Course:
     may_raise: bool = False
     unbinds_parameter: bool = False
     may_repeat: bool = False
+    handlers: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
     stack: list[Any] = field(default_factory=list[Any])
     results: list[tuple[list[int], list[int]]] = field(default_factory=list["tuple[list[int], list[int]]"])
 

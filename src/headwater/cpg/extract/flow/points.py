@@ -91,6 +91,17 @@ class EventColumns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerColumns:
+    """Handlers that name their exception, outer before inner: from which event to which they are at work.
+
+    The first event gives the name its exception; behind the last the name is unbound, whatever it was.
+    """
+
+    first: list[int]
+    end: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowEvidence:
     """All that one file says of its flow."""
 
@@ -99,3 +110,4 @@ class FlowEvidence:
     edges: FlowEdgeColumns
     control: ControlColumns
     events: EventColumns
+    handlers: HandlerColumns

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.cpg.extract.flow.points import BIND, DEL, EXCEPTION, FALSE, USE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from headwater.cpg.extract.flow.points import FlowEvidence
 
@@ -56,8 +56,8 @@ def find_reaching(flow: FlowEvidence, binding_of: Mapping[int, int]) -> tuple[li
     """The sites of definitions and the sites of uses they reach, pair by pair.
 
     A pair is of one variable and inside one def. Nothing flows from a dead point to one that is not. Where an
-    exception leaves a point, its definitions may have been made or not. That a handler's name is unbound at
-    the handler's end is looked away from.
+    exception leaves a point, its definitions may have been made or not. What a handler's name is in the
+    handler reaches nothing outside of it.
 
     Args:
         flow: what `find_flow` gives
@@ -88,7 +88,35 @@ def find_reaching(flow: FlowEvidence, binding_of: Mapping[int, int]) -> tuple[li
             raise TooManyPairs
         defined += search.defined
         used += search.used
-    return defined, used
+    return _inside_handlers(defined, used, _ends_of(flow, variable_of))
+
+
+def _ends_of(flow: FlowEvidence, variable_of: Callable[[int], int | None]) -> dict[int, range]:
+    """For each definition of a handler's name by or in the handler, where sites of the handler's body are."""
+    ends: dict[int, range] = {}
+    events = flow.events
+    for first, end in zip(flow.handlers.first, flow.handlers.end, strict=True):
+        sites = events.site[first:end]
+        name, body = variable_of(sites[0]), sites[1:]
+        inside = range(min(body), max(body) + 1) if body else range(0)
+        for site, action in zip(sites, events.action[first:end], strict=True):
+            if action != USE and variable_of(site) == name:
+                ends[site] = inside
+    return ends
+
+
+def _inside_handlers(
+    defined: list[int], used: list[int], ends: Mapping[int, range]
+) -> tuple[list[int], list[int]]:
+    """The pairs without those that would pass the end of a handler."""
+    if ends.keys().isdisjoint(defined):
+        return defined, used
+    kept = [
+        (made, use)
+        for made, use in zip(defined, used, strict=True)
+        if (inside := ends.get(made)) is None or use in inside
+    ]
+    return [made for made, _ in kept], [use for _, use in kept]
 
 
 def _read_blocks(

@@ -294,7 +294,7 @@ def _draw_handlers(course: Course, handlers: Sequence[Any]) -> list[int]:
     for handler in handlers:
         is_last = handler is handlers[-1]
         here = _handler_point(course, handler, is_last=is_last)
-        draw_body(course, handler.body)
+        _handler_body(course, handler)
         ends += course.front
         course.front = [here | FALSE]
     return ends
@@ -309,7 +309,7 @@ def _draw_star_handlers(course: Course, handlers: Sequence[Any]) -> list[int]:
         course.raisers = outside
         here = _handler_point(course, handler, is_last=is_last)
         course.raisers = outside if is_last else list[int]()
-        draw_body(course, handler.body)
+        _handler_body(course, handler)
         if is_last:
             outside.extend(led_on(course.front, RAISED))
             course.front = [*course.front, here | FALSE]
@@ -334,6 +334,17 @@ def _handler_point(course: Course, handler: Any, *, is_last: bool) -> int:
         course.raisers.append(here | RAISED)
     course.front = [here | TRUE]
     return here
+
+
+def _handler_body(course: Course, handler: Any) -> None:
+    """The body, of which it is told where the handler's name, which has just been given its value, ends."""
+    if handler.name is None:
+        draw_body(course, handler.body)
+        return
+    place, first = len(course.handlers), len(course.events) - 1
+    course.handlers.append((first, first))
+    draw_body(course, handler.body)
+    course.handlers[place] = first, len(course.events)
 
 
 _DRAWERS: dict[type[ast.AST], Callable[[Course, Any], None]] = {
