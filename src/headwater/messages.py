@@ -11,7 +11,7 @@ from google.protobuf.internal import api_implementation
 from google.protobuf.message import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from google.protobuf.descriptor import FieldDescriptor
 
@@ -46,21 +46,19 @@ def messages_of(root: Message) -> Iterator[Message]:
 
 def children_of(message: Message) -> list[Message]:
     """The messages directly below one, in the order of its fields; entries of maps by their key."""
-    return [
-        child
-        for field, value in message.ListFields()
-        for child in _values_of(field, value)
-        if isinstance(child, Message)
-    ]
-
-
-def _values_of(field: FieldDescriptor, value: object) -> Sequence[object]:
-    if is_map(field):
-        entries = cast("Mapping[object, object]", value)
-        return [entries[key] for key in sorted(entries, key=str)]
-    if field.is_repeated:
-        return cast("Sequence[object]", value)
-    return [value]
+    found: list[Message] = []
+    for field, value in message.ListFields():
+        if field.message_type is None:  # pyright: ignore[reportUnnecessaryComparison]
+            continue  # most are texts and numbers
+        if not field.is_repeated:
+            found.append(value)
+        elif is_map(field):
+            entries = cast("Mapping[object, object]", value)
+            ordered = (entries[key] for key in sorted(entries, key=str))
+            found += [each for each in ordered if isinstance(each, Message)]
+        else:
+            found += value
+    return found
 
 
 def is_map(field: FieldDescriptor) -> bool:

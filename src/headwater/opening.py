@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.cpg import EVIDENCE, graph_name, has_python_files, python_graph
-from headwater.delta import ScanOptions
+from headwater.delta import ScanOptions, find_head
 from headwater.pipeline import PROJECT_FILE, packaged_project, project_not_found, read_project
 from headwater.run import Project
 
@@ -74,5 +74,5 @@ def open_project(
 
 def _declare_graph(name: str, tables: Path) -> None:
     """Declares the graph of a repository, and of those whose evidence is in the same warehouse."""
-    found = sorted(tables.glob(f"{EVIDENCE}*/_delta_log"))
-    python_graph(name, {log.parent.name.removeprefix(EVIDENCE): str(log.parent) for log in found})
+    found = [each for each in sorted(tables.glob(f"{EVIDENCE}*")) if find_head(each.as_uri())]
+    python_graph(name, {each.name.removeprefix(EVIDENCE): str(each) for each in found})

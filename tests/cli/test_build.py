@@ -306,18 +306,23 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(
     (folder / "headwater.toml").touch()
     built = headwater_here("build", folder, "--graph", "--no-color", *SMALL)
     assert built.code == 0, built.err
-    *_, summary, hint = built.out.splitlines()
-    assert summary == "The code graph has 1 file, 19 nodes, 38 edges, 0 diagnostics."
-    assert hint.startswith("Next: headwater query ")
+    said = built.out.splitlines()
+    assert said[4].split() == ["files", "1", "(1", "ok)"]
+    assert said[5].split() == ["definitions", "1", "function"]
+    *questions, last = [line.strip() for line in said[said.index("Ask it:") + 1 :]]
+    assert len(questions) == 2
     assert sorted(path.name for path in (folder / ".headwater" / "graph" / "tables").iterdir()) == [
-        "diagnostics",
-        "edges",
-        "evidence",
-        "files",
+        "evidence_shop",
         "nodes",
     ]
     again = headwaters(again={"arguments": ("build", folder, "--graph", "--no-color")})["again"]
-    assert again.out.startswith("Nothing to do: 22 views, 1 source, 5 tables are as run ")
-    asked = headwater_here(*shlex.split(hint.removeprefix("Next: headwater ")), "--json", *SMALL)
-    assert asked.code == 0, asked.err
-    assert {"node_kind": "FUNCTION", "count(1)": 1} in json.loads(asked.out)["rows"]
+    assert again.out.startswith("Nothing to do: 25 views, 1 source, 2 tables are as run ")
+    assert "The code graph has 1 file and " in again.out
+    answers = [
+        headwater_here(*shlex.split(each.removeprefix("headwater ")), "--json", *SMALL)
+        for each in (*questions, last)
+    ]
+    assert [each.code for each in answers] == [0, 0, 0], answers
+    assert json.loads(answers[1].out)["rows"] == [{"callee_text": "sum", "calls": 1}]
+    numbers = headwater_here("build", folder, "--graph", "--full", "--json", *SMALL)
+    assert json.loads(numbers.out)["graph"]["definitions"] == {"FUNCTION": 1}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.cli.graph import summary_of_build, summary_text
 from headwater.cpg import EVIDENCE, graph_name
 from headwater.delta import find_head, read_pinned
 from headwater.digest import digest_of_bytes, stable_id
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from headwater.run import Project, RunOutcome
     from headwater.runtime import RunSession, SessionRuntime
 
-STORED = ("diagnostics", f"{EVIDENCE}my_repo", "files", "nodes")
+STORED = (f"{EVIDENCE}my_repo", "nodes")
 SOURCES: dict[str, bytes] = {
     "app/__init__.py": b"",
     "app/models.py": b'''"""Models."""
@@ -203,7 +204,7 @@ def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
     (copy / "app" / "more.py").write_text("x = 1\n")
     planned = {view.name: view for view in open_graph(copy).plan(scans=False).views if view.stored}
     assert {each.mode for each in planned.values()} == {"incremental"}
-    assert "1 file of sources changed" in planned[STORED[1]].mode_reason
+    assert "1 file of sources changed" in planned[STORED[0]].mode_reason
     third = open_graph(copy).build()
     # Of the files, only the new one is read.
     assert {each.name: each.action for each in third.tables} == dict.fromkeys(STORED, "incremental")
@@ -268,8 +269,13 @@ def test_the_tutorial_is_true(tmp_path: Path, runtime: SessionRuntime) -> None:
     (shop / "cart.py").write_text(page.partition("<<'END'\n")[2].partition("END\n")[0])
     (shop / "legacy.py").write_text('print "old"\n')
     project = open_graph(shop)
-    made = {table.name: str(table.rows) for table in project.build().tables}
-    assert made == dict(re.findall(r"^(\w+) +built +0 +(\d+) +new$", page, re.MULTILINE))
+    outcome = project.build()
+    made = {table.name: str(table.rows) for table in outcome.tables}
+    assert made == dict(re.findall(r"^(\w+) +built +1 +(\d+) +new$", page, re.MULTILINE))
+    summary = summary_of_build(project, outcome)
+    assert summary is not None
+    numbers = summary_text(summary, outcome).partition("slowest")[0]
+    assert numbers in page
     asked = re.findall(r'^\$ headwater query "([^"]+)" shop\n(.*?)\n1 row$', page, re.MULTILINE | re.DOTALL)
     assert len(asked) == 5
     for sql, shown in asked:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from headwater.cpg import EXAMPLE_QUESTIONS, GraphSummary, summary_of, summary_query
+from headwater.cpg import EVIDENCE, EXAMPLE_QUESTIONS, GraphSummary, summary_of, summary_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from headwater.run import Project, RunOutcome
 
 _SLOWEST = 3
-_TABLES = ("files", "nodes", "diagnostics")
 _PLURAL = {"CLASS": "classes"}
 
 
@@ -59,8 +58,9 @@ def summary_text(summary: GraphSummary, outcome: RunOutcome) -> str:
 
 def short_text(outcome: RunOutcome) -> str:
     """What is known of a graph without asking it: the rows of its tables."""
-    counted = [f"{table.rows or 0:,} {table.name}" for table in outcome.tables if table.name in _TABLES]
-    return f"The code graph has {', '.join(counted)}."
+    rows = {table.name: table.rows or 0 for table in outcome.tables}
+    files = sum(count for name, count in rows.items() if name.startswith(EVIDENCE))
+    return f"The code graph has {files:,} {_word('FILE', files)} and {rows.get('nodes', 0):,} nodes."
 
 
 def questions_text(path: Path, place: ProjectPlace) -> str:

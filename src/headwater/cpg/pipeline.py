@@ -4,9 +4,7 @@ Stored:
 
     sources           the repository's Python files, as git or the folder lists them
     evidence_<name>   one row per file, nested: what the extractors found; run in Python workers
-    files             one row per file
     nodes             one row per node, with its byte span: syntax, names, beginnings and ends of defs
-    diagnostics       what was left out, did not parse, or failed
 
 All other names are views of these: looking into one costs a look into evidence. The evidence of other
 repositories in the same warehouse is read as it is there. Not here: how a file is taken apart.
@@ -24,7 +22,7 @@ from headwater.cpg.kinds import NODE_KINDS
 from headwater.pipeline import extractor, source, table, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -37,13 +35,15 @@ _SUFFIXES = (".py", ".pyi", ".ipynb")
 # What is larger is data that somebody wrote as code.
 _OPTIONS = {"include": " ".join(f"*{each}" for each in _SUFFIXES), "max_bytes": "2000000"}
 _KINDS = ", ".join(f"'{each}'" for each in sorted(NODE_KINDS))
+# Of a changed file only its own rows are written, and read by who asks what changed.
+_BY_FILE = ("changeDataFeed", "deletionVectors")
 # What no row may break, so that a build in which one does commits nothing of it.
-_SOUND = {"sound": "coalesce(size(violations), 0) = 0"}
-_OF_FILES = {
+_OF_EVIDENCE = {
+    "sound": "coalesce(size(violations), 0) = 0",
     "content": "content_sha256 IS NULL OR content_sha256 RLIKE '^[0-9a-f]{64}$'",
     "size": "size_bytes IS NULL OR size_bytes >= 0",
-    "inside": r"path NOT LIKE '/%' AND NOT contains(path, '\\')",
-    "status": "parse_status IN ('ok', 'recovered', 'failed', 'skipped')",
+    "inside": "path NOT LIKE '/%'",
+    "status": "coalesce(parse_status IN ('ok', 'recovered', 'failed'), true)",
 }
 _OF_NODES = {
     "id": "startswith(node_id, 'node:')",
@@ -52,7 +52,6 @@ _OF_NODES = {
     "line": "coalesce(line >= 1, true)",
     "file": "file_id IS NOT NULL OR node_kind = 'REPO'",
 }
-_OF_DIAGNOSTICS = {"severity": "severity IN ('info', 'warning', 'error')"}
 
 
 def graph_name(root: Path) -> str:
@@ -77,51 +76,58 @@ def python_graph(
         beside: where the evidence of other repositories is, by their names; they are in the graph, too.
         extract: takes one file apart.
     """
-    repo_id = graph.repository_id(name)
-    others = {other: EVIDENCE + other for other in beside or {} if other != name}
-    tables = dict(sorted({name: EVIDENCE + name, **others}.items()))
+    others = {other: place for other, place in (beside or {}).items() if other != name}
     source("sources", path=".", format="files", options=_OPTIONS)
-    for other, other_table in others.items():
-        source(other_table, path=(beside or {})[other])
+    for other, place in others.items():
+        source(EVIDENCE + other, path=place)
+    _evidence(name, extract)
+    _graph(sorted([name, *others]))
+    _names()
+    _statements()
+    _flow()
+    _quality()
+
+
+def _evidence(name: str, extract: Callable[[str, str, bytes], FileEvidence]) -> None:
+    repo_id = graph.repository_id(name)
 
     @extractor(
-        name=tables[name],
+        name=EVIDENCE + name,
         files="sources",
         schema=EVIDENCE_COLUMNS,
         version=extractor_version(),
-        constraints=_SOUND,
+        constraints=_OF_EVIDENCE,
+        enable_features=_BY_FILE,
+        refresh="incremental",
     )
     def of_this_repository(path: str, content: bytes) -> Mapping[str, object]:
         return evidence_of(extract(repo_id, path, content))
 
+
+def _graph(names: Sequence[str]) -> None:
     @view
     def evidence(spark: SparkSession) -> DataFrame:
-        return graph.evidence_of_all(spark, tables)
-
-    @table(refresh="incremental", refresh_by="path", constraints=_OF_FILES)
-    def files(evidence: DataFrame) -> DataFrame:
-        return graph.files_of(evidence)
-
-    @table(refresh="incremental", refresh_by="file_id", constraints=_OF_NODES)
-    def nodes(spark: SparkSession, evidence: DataFrame) -> DataFrame:
-        return graph.nodes_of(evidence, graph.repositories_of(spark, list(tables)))
-
-    @table(refresh="incremental", refresh_by="path", constraints=_OF_DIAGNOSTICS)
-    def diagnostics(evidence: DataFrame) -> DataFrame:
-        return graph.diagnostics_of(evidence)
+        return graph.evidence_of_all(spark, {name: EVIDENCE + name for name in names})
 
     @view
     def repos(spark: SparkSession, files: DataFrame) -> DataFrame:
-        return graph.repos_of(graph.repositories_of(spark, list(tables)), files)
+        return graph.repos_of(graph.repositories_of(spark, names), files)
+
+    @view
+    def files(evidence: DataFrame) -> DataFrame:
+        return graph.files_of(evidence)
+
+    @table(refresh="incremental", refresh_by="path", constraints=_OF_NODES, enable_features=_BY_FILE)
+    def nodes(spark: SparkSession, evidence: DataFrame) -> DataFrame:
+        return graph.nodes_of(evidence, graph.repositories_of(spark, names))
 
     @view
     def edges(nodes: DataFrame, evidence: DataFrame) -> DataFrame:
         return graph.edges_of(nodes, evidence)
 
-    _names()
-    _statements()
-    _flow()
-    _quality()
+    @view
+    def diagnostics(evidence: DataFrame) -> DataFrame:
+        return graph.diagnostics_of(evidence)
 
 
 def _names() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.cpg.graph import repository_id
 from headwater.cpg.kinds import EDGE_FAMILIES
 from headwater.cpg.pipeline import EVIDENCE
 
@@ -22,13 +21,18 @@ EXAMPLE_QUESTIONS = (
     "SELECT callee_text, count(*) AS calls FROM calls GROUP BY ALL ORDER BY calls DESC, callee_text LIMIT 10",
     " ".join(_BRANCHES.split()),
 )
-# The answer to it is in tables, not in views, and names are made of letters and `_`.
+# It asks tables and no views, so that no definition is read for it. Names are made of letters and `_`.
 _NUMBERS = """
-    SELECT of, kind, sum(count) AS count FROM (SELECT inline(counts) FROM {evidence}) GROUP BY ALL
-    UNION ALL SELECT 'node', 'REPO', 1
-    UNION ALL SELECT 'file', parse_status, count(*) FROM files WHERE repo_id = '{repo_id}' GROUP BY ALL
-    UNION ALL SELECT 'diagnostic', severity, count(*) FROM diagnostics WHERE repo_id = '{repo_id}'
-        GROUP BY ALL
+    SELECT of, kind, sum(count) AS count FROM (
+        SELECT inline(counts) FROM {evidence}
+        UNION ALL SELECT 'node', 'REPO', 1
+        UNION ALL SELECT 'diagnostic', inline(transform(diagnostics, each -> struct(each.severity, 1)))
+            FROM {evidence}
+        UNION ALL SELECT 'diagnostic', if(skip_reason IS NULL, 'error', 'warning'), 1
+            FROM {evidence} WHERE skip_reason IS NOT NULL OR extract_error IS NOT NULL
+        UNION ALL SELECT 'file', if(skip_reason IS NULL, coalesce(parse_status, 'failed'), 'skipped'), 1
+            FROM {evidence}
+    ) GROUP BY ALL
 """
 _DEFINITIONS = ("CLASS", "FUNCTION", "METHOD", "LAMBDA")
 
@@ -59,7 +63,7 @@ class GraphSummary:
 
 def summary_query(name: str) -> str:
     """The query whose rows `summary_of` takes, for the repository of this name."""
-    return _NUMBERS.format(evidence=f"{EVIDENCE}{name}", repo_id=repository_id(name))
+    return _NUMBERS.format(evidence=f"{EVIDENCE}{name}")
 
 
 def summary_of(rows: Iterable[Mapping[str, object]]) -> GraphSummary:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import IntegralType, StringType, StructType
 
 from headwater.delta.columns import quoted, sql_column
 from headwater.delta.content import (
@@ -31,6 +31,7 @@ from headwater.delta.files import open_rows
 from headwater.delta.layout import arrange
 from headwater.delta.mutation import ReplaceKeys, same_keys
 from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
+from headwater.delta.settling import sql_text
 from headwater.errors import MutationRefused, RowsUnusable
 from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 Way = Literal["replace_on", "merge"]
 # More new rows than this are not sent to every task.
 _MOST_SENT = 1_000_000
+# More keys than this are not written out in a condition.
+_FEW = 100
 _FLAG = "among"
 
 
@@ -257,12 +260,32 @@ def _removed(
     Only who must follow that very version may go by the rows it has: to others, every such key counts.
     """
     new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
-    hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), new)
+    near = _near(open_rows(session, pin), keys)
+    hashed = _flagged(session, restrict_rows(session, near, keys), new)
     with reading_errors():
         found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
         if not mutation.exact and not vanishing:
             vanishing = len(_joined(session, keys, new, "left_anti").take(1))
     return found, bool(vanishing)
+
+
+def _near(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    """The rows without most that have none of the keys, if these are few.
+
+    Delta leaves out files by values in a condition, and none by what they are joined with.
+    """
+    plain = (StringType, IntegralType)
+    if not all(isinstance(each.dataType, plain) for each in keys.schema.fields):
+        return rows
+    found: list[Any] = keys.limit(_FEW + 1).collect()
+    if len(found) > _FEW:
+        return rows
+    for number, name in enumerate(keys.columns):
+        values = {each[number] for each in found}
+        listed = [sql_text(each) if isinstance(each, str) else str(each) for each in values - {None}]
+        among = f"{quoted(name)} IN ({', '.join(sorted(listed))})" if listed else "false"
+        rows = rows.where(f"{among} OR {quoted(name)} IS NULL" if None in values else among)
+    return rows
 
 
 def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame) -> DataFrame:

@@ -15,11 +15,13 @@ import stat
 import subprocess
 from dataclasses import dataclass, field
 from fnmatch import translate
+from itertools import accumulate
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from headwater.delta.columns import sql_column
 from headwater.delta.listing import FilePin, ListedFile
 from headwater.digest import digest_of, digest_of_bytes
 from headwater.errors import InvalidSetting, SourceUnreadable
@@ -27,7 +29,7 @@ from headwater.names import TablePin
 from headwater.runtime import engine_errors, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame
@@ -73,6 +75,7 @@ _MOST_NAMED = 3
 _OTHER_REPOSITORY = "it is another repository"
 _LINKED_FOLDER = "it is a symbolic link"
 _NAMES = ("path", "size_bytes", "content_sha256", "skip_reason")
+_PART = "part"
 _BYTES_PER_PARTITION = 1_000_000
 
 
@@ -151,18 +154,29 @@ def scan_files(
 
 def read_scanned(session: RunSession, pinned: FilePin) -> DataFrame:
     """The pinned files as rows, in as many parts as their bytes are worth."""
-    columns = [
+    columns: list[pa.Array[Any]] = [
         pa.array([each.path for each in pinned.files], pa.string()),
         pa.array([each.size for each in pinned.files], pa.int64()),
         pa.array([each.sha256 or None for each in pinned.files], pa.string()),
         pa.array([each.skip_reason for each in pinned.files], pa.string()),
     ]
-    table = pa.Table.from_arrays(columns, names=list(_NAMES))
-    size = sum(each.size for each in pinned.files if each.skip_reason is None)
+    sizes = [each.size if each.skip_reason is None else 0 for each in pinned.files]
     slots = session.spark.sparkContext.defaultParallelism
+    count = max(1, min(sum(sizes) // _BYTES_PER_PARTITION, 8 * slots))
+    columns.append(pa.array(_parts(sizes, count), pa.int32()))
+    table = pa.Table.from_arrays(columns, names=[*_NAMES, _PART])
     with engine_errors():
         rows = session.spark.createDataFrame(table)
-        return rows.repartition(max(1, min(size // _BYTES_PER_PARTITION, 8 * slots)), "path")
+        return rows.repartitionById(count, sql_column(session, _PART)).drop(_PART)
+
+
+def _parts(sizes: Sequence[int], count: int) -> list[int]:
+    """In which of `count` parts each file is: neighbours together, and about as many bytes in each.
+
+    So who looks for one path afterwards need not look into every part.
+    """
+    share = max(1, -(-sum(sizes) // count))
+    return [min(before // share, count - 1) for before in accumulate(sizes[:-1], initial=0)]
 
 
 # --- which files there are ------------------------------------------------------------------------------

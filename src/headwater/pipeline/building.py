@@ -8,7 +8,7 @@ A fixpoint that asks about itself is told what it declares. Not here: the oracle
 from __future__ import annotations
 
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.connect.proto import base_pb2
@@ -26,7 +26,7 @@ from headwater.errors import (
     ViewRaised,
 )
 from headwater.names import near_hint, same_name
-from headwater.pipeline.canonical import PlanBytes, build_twice, bytes_of_plan
+from headwater.pipeline.canonical import PlanBytes, build_twice, bytes_of_plan, plan_bytes_of
 from headwater.pipeline.ddl import parse_ddl
 from headwater.pipeline.definition import (
     Definition,
@@ -38,7 +38,9 @@ from headwater.pipeline.definition import (
 )
 from headwater.pipeline.extracting import FILE_COLUMNS, FILES, ROW_COLUMNS, extraction
 from headwater.pipeline.loading import LoadedProject, user_origin
+from headwater.pipeline.modules import Home, home_of
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
+from headwater.pipeline.offline_mode import resumed_mode
 from headwater.pipeline.project import Location
 from headwater.pipeline.spec import Fixpoint, Pipeline, SourceKind, SourceSpec, ViewSpec
 from headwater.pipeline.written import written_function, written_sql
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
     from headwater.policies import ViewCachePolicy
 
+_Built: TypeAlias = FunctionDefinition | SqlDefinition | RowsDefinition | ExtractorDefinition
 _STARTS_FROM_NOTHING = "A source starts from nothing but spark; make it a view."
 
 
@@ -235,7 +238,7 @@ class _Building:
         if isinstance(definition, PathDefinition):
             return _path_source(definition, self._locations.get(same_name(definition.name)))
         try:
-            plan = build_twice(lambda: self._frame(definition), definition.name)
+            plan = self._plan(definition)
         except (UsageError, RuntimeFailure):
             raise  # the engine was asked and cannot be had: not the view's fault
         except HeadwaterError as error:
@@ -266,6 +269,13 @@ class _Building:
             written=self._written(definition),
         )
 
+    def _plan(self, definition: _Built) -> PlanBytes:
+        """The plan of a definition; what comes with a package is tested there, and built once."""
+        if home_of(getattr(getattr(definition, "function", None), "__module__", None)) is Home.INSTALLED:
+            with resumed_mode():
+                return plan_bytes_of(self._frame(definition))
+        return build_twice(lambda: self._frame(definition), definition.name)
+
     def _written(self, definition: Definition) -> str | None:
         if isinstance(definition, SqlDefinition):
             return written_sql(definition.text)
@@ -283,9 +293,7 @@ class _Building:
         plan = build_twice(lambda: self._session.createDataFrame([], fixpoint.columns), definition.name)
         return SourceSpec(name=definition.name, origin=definition.origin, kind="memory", plan=plan)
 
-    def _frame(
-        self, definition: FunctionDefinition | SqlDefinition | RowsDefinition | ExtractorDefinition
-    ) -> DataFrame:
+    def _frame(self, definition: _Built) -> DataFrame:
         match definition:
             case ExtractorDefinition():
                 return self._extracted(definition)

@@ -57,7 +57,6 @@ _DESCRIPTORS = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
 )
-_OWN = __name__.partition(".")[0]
 _UDF_PARTS = ("func", "returnType", "evalType", "deterministic")
 
 
@@ -273,7 +272,7 @@ class _Encoder:
 
     def _module(self, name: str, module: types.ModuleType | None = None) -> Encoded:
         # Views import this package; which one that is, is for its version to say, wherever its files are.
-        if home_of(name) is not Home.PROJECT or name.partition(".")[0] == _OWN:
+        if home_of(name) is not Home.PROJECT:
             return self._named(name, "")
         node = self._node(f"module {name}", name, lambda: self._project_module(name))
         found = module or sys.modules.get(name)

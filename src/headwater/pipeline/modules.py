@@ -42,10 +42,15 @@ class Home(enum.Enum):
 
 
 def home_of(name: str | None) -> Home:
-    """Whose the module is; one that is nobody else's is the project's."""
+    """Whose the module is; one that is nobody else's is the project's. This package is always installed.
+
+    So its version stands for its code in a checkout, too, where looking at all of it would take seconds.
+    """
     if name is None:
         return Home.PROJECT
     parts = name.split(".")
+    if parts[0] == _OWN:
+        return Home.INSTALLED
     by_value = names_pickled_by_value()
     if any(".".join(parts[:end]) in by_value for end in range(1, len(parts) + 1)):
         return Home.PROJECT
