@@ -19,8 +19,10 @@ from headwater.delta import (
     netted_changes,
     pin_changes,
     read_pinned,
+    scans_of,
     write_policy,
 )
+from headwater.delta.replacing import near_rows
 from headwater.errors import (
     CommitConflict,
     ConstraintViolated,
@@ -379,3 +381,26 @@ def test_keys_that_spark_does_not_compare_are_refused(table: Table, kind: str) -
     rows = table.values("SELECT NULL AS k, 'x' AS s")
     with pytest.raises(MutationRefused, match="are not compared"):
         table.change(ReplaceKeys, rows, affected=rows, keys=("k",))
+
+
+@pytest.mark.parametrize(
+    ("keys", "read"),
+    [
+        ("SELECT 2 AS k", 1),
+        ("SELECT * FROM VALUES (1), (3) AS t(k)", 2),
+        ("SELECT CAST(NULL AS INT) AS k", 1),
+        ("SELECT * FROM VALUES (2), (NULL) AS t(k)", 2),
+        ("SELECT CAST(id + 1 AS INT) AS k FROM range(200)", 4),
+        ("SELECT DATE '2026-01-01' AS k", 4),
+    ],
+    ids=["one", "two", "null", "one-and-null", "many", "of-another-kind"],
+)
+def test_files_that_have_none_of_a_few_keys_are_not_read(table: Table, keys: str, read: int) -> None:
+    for key in ("1", "2", "3", "NULL"):
+        table.change(Append, table.values(f"SELECT CAST({key} AS INT) AS k, 'it''s \\\\' AS v"))
+    pin = table.head.pin("t")
+    near = near_rows(read_pinned(table.session, pin), table.values(keys))
+    (scan,) = scans_of(table.session, near, [pin])
+    assert (scan.files_kept, scan.files_total) == (read, 4)
+    quoted = near_rows(read_pinned(table.session, pin), table.values("SELECT 'it''s \\\\' AS v"))
+    assert quoted.count() == 4

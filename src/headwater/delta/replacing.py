@@ -260,7 +260,7 @@ def _removed(
     Only who must follow that very version may go by the rows it has: to others, every such key counts.
     """
     new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
-    near = _near(open_rows(session, pin), keys)
+    near = near_rows(open_rows(session, pin), keys)
     hashed = _flagged(session, restrict_rows(session, near, keys), new)
     with reading_errors():
         found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
@@ -269,7 +269,7 @@ def _removed(
     return found, bool(vanishing)
 
 
-def _near(rows: DataFrame, keys: DataFrame) -> DataFrame:
+def near_rows(rows: DataFrame, keys: DataFrame) -> DataFrame:
     """The rows without most that have none of the keys, if these are few.
 
     Delta leaves out files by values in a condition, and none by what they are joined with.
@@ -281,11 +281,17 @@ def _near(rows: DataFrame, keys: DataFrame) -> DataFrame:
     if len(found) > _FEW:
         return rows
     for number, name in enumerate(keys.columns):
-        values = {each[number] for each in found}
-        listed = [sql_text(each) if isinstance(each, str) else str(each) for each in values - {None}]
-        among = f"{quoted(name)} IN ({', '.join(sorted(listed))})" if listed else "false"
-        rows = rows.where(f"{among} OR {quoted(name)} IS NULL" if None in values else among)
+        rows = rows.where(
+            " OR ".join(sorted({_equals(quoted(name), each[number]) for each in found})) or "false"
+        )
     return rows
+
+
+def _equals(column: str, value: str | int | None) -> str:
+    """Delta tells each of these apart; of a list it takes all that lies between the first and the last."""
+    if value is None:
+        return f"{column} IS NULL"
+    return f"{column} = {sql_text(value) if isinstance(value, str) else value}"
 
 
 def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame) -> DataFrame:
