@@ -26,6 +26,8 @@ HEADWATER = Path(sys.executable).parent / "headwater"
 DJANGO = "django==5.1"
 # Bars for Django: seconds, CPU seconds and bytes from nothing; for one file, a part of those; and seconds.
 MOST_WALL, MOST_CPU, MOST_MEMORY, MOST_PART, MOST_UNCHANGED = 75.0, 130.0, 4 << 30, 0.25, 1.5
+# A larger file than this is no usual one to change.
+USUAL_BYTES = 100_000
 
 
 def fetch_django(place: Path) -> Path:
@@ -81,7 +83,8 @@ def measure(folder: Path, warehouse: Path) -> None:
     stored = size_of(warehouse / "tables") / source
     shares = f"floor={parsed:.1f}s files_per_s={files / cold.wall:.0f} stored_per_byte={stored:.1f}"
     show("cold", cold, shares, f"bars={'/'.join(map(verdict, bars))}")
-    largest = max(folder.rglob("*.py"), key=lambda each: (each.stat().st_size < 100_000, each.stat().st_size))
+    sizes = {each: each.stat().st_size for each in sorted(folder.rglob("*.py"))}
+    largest = max((each for each in sizes if sizes[each] < USUAL_BYTES), key=lambda each: sizes[each])
     largest.write_bytes(largest.read_bytes() + b"\n\ndef added():\n    return 1\n")
     changed, _ = build(folder, warehouse)
     part = changed.wall / cold.wall
