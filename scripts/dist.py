@@ -111,7 +111,10 @@ def make_environment(folder: Path, wheel: Path) -> Path:
     python = folder / "venv" / "bin" / "python"
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet"]
     say("installing requirements.lock by its hashes")
-    run([*pip, "install", "--require-hashes", "--requirement", str(ROOT / "requirements.lock")], cwd=folder)
+    run(
+        [*pip, "install", "--no-deps", "--require-hashes", "--requirement", str(ROOT / "requirements.lock")],
+        cwd=folder,
+    )
     say("installing the wheel")
     run([*pip, "install", "--no-deps", "--no-index", str(wheel)], cwd=folder)
     run([str(python), "-m", "pip", "--disable-pip-version-check", "check"], cwd=folder)
