@@ -55,6 +55,10 @@ PLAIN = {
     "calls": {"arg_count"},
     "call_args": {"idx"},
     "points": {"block", "ord"},
+    "codes": {
+        *("arg_count", "local_count", "cell_count", "free_count"),
+        *("stack_size", "instructions", "line_count"),
+    },
     "notebook_cell_map": {"cell", "bstart", "bend"},
     "diagnostics": {"bstart", "bend"},
 }

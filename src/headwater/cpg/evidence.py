@@ -89,6 +89,12 @@ LISTS: Mapping[str, Mapping[str, str]] = {
     },
     "flow": {"src": "INT", "dst": "INT", "kind": "STRING"},
     "control": {"point": "INT", "on_point": "INT", "branch": "STRING"},
+    "codes": {
+        "node": "INT",
+        "kind": "STRING",
+        **dict.fromkeys(("arg_count", "local_count", "cell_count", "free_count"), "INT"),
+        **dict.fromkeys(("stack_size", "instructions", "line_count"), "INT"),
+    },
     "reaching": {"def_node": "INT", "use_node": "INT"},
     "notebook_cell_map": {"cell": "INT", "bstart": "BIGINT", "bend": "BIGINT"},
     "diagnostics": {
@@ -122,7 +128,13 @@ def evidence_of(found: FileEvidence) -> Mapping[str, object]:
     ids = found.syntax.nodes.node_id + found.facts.added.node_id
     row["node_ids"] = pa.array(ids, pa.string())
     nodes, facts = _nodes(found), _of_facts(found.facts)
-    columns = {"nodes": nodes, **facts, "diagnostics": _diagnostics(found), "counts": _counts(nodes, facts)}
+    columns = {
+        "nodes": nodes,
+        **facts,
+        "codes": _all(found.codes),
+        "diagnostics": _diagnostics(found),
+        "counts": _counts(nodes, facts),
+    }
     row |= {name: _rows(columns[name], kinds) for name, kinds in LISTS.items() if name in columns}
     row["notebook_cell_map"] = _cells(file.notebook_cell_map)
     row["violations"] = violations_of(row)
@@ -212,6 +224,12 @@ def _of_facts(facts: Facts) -> dict[str, Columns]:
             "point": flow.control.point,
             "on_point": flow.control.on,
             "branch": [EDGE_KINDS[kind] for kind in flow.control.branch],
+        },
+        "codes": {
+            "node": "INT",
+            "kind": "STRING",
+            **dict.fromkeys(("arg_count", "local_count", "cell_count", "free_count"), "INT"),
+            **dict.fromkeys(("stack_size", "instructions", "line_count"), "INT"),
         },
         "reaching": {"def_node": facts.defined, "use_node": facts.used},
     }

@@ -35,7 +35,7 @@ REFERENCES: Mapping[Place, str] = {
     **dict.fromkeys((("classes", "node"), ("classes", "base")), "nodes"),
     **dict.fromkeys((("calls", "node"), ("calls", "callee"), ("calls", "receiver")), "nodes"),
     **dict.fromkeys((("call_args", "call"), ("call_args", "node")), "nodes"),
-    **dict.fromkeys((("points", "def_node"), ("points", "node")), "nodes"),
+    **dict.fromkeys((("points", "def_node"), ("points", "node"), ("codes", "node")), "nodes"),
     **dict.fromkeys((("reaching", "def_node"), ("reaching", "use_node")), "nodes"),
     **dict.fromkeys((("scopes", "parent"), ("bindings", "scope")), "scopes"),
     **dict.fromkeys((("bindings", "resolves_to"), ("sites", "binding")), "bindings"),

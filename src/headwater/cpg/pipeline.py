@@ -161,6 +161,10 @@ def _statements() -> None:
     def call_args(evidence: DataFrame) -> DataFrame:
         return graph.call_args_of(evidence)
 
+    @view
+    def code_objects(evidence: DataFrame) -> DataFrame:
+        return graph.code_objects_of(evidence)
+
 
 def _flow() -> None:
     @view

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from types import CodeType
 
 import pytest
 
 from headwater.cpg.extract.evidence import Diagnostic
-from headwater.cpg.extract.parsing import check_compiles, parse_source
+from headwater.cpg.extract.parsing import compile_module, parse_source
 from headwater.cpg.extract.source import SourceText, read_source
 
 
@@ -68,8 +69,8 @@ def test_what_parses_may_not_compile(content: bytes, pointed_at: bytes | None) -
     assert isinstance(source, SourceText)
     module = parse_source(source)
     assert isinstance(module, ast.Module)
-    found = check_compiles(source, module)
-    assert found is not None
+    found = compile_module(source, module)
+    assert isinstance(found, Diagnostic)
     assert (found.stage, found.source, found.severity, found.code) == (
         *("compile", "python", "error"),
         "compile-error",
@@ -84,4 +85,6 @@ def test_what_compiles_has_no_diagnostic_and_is_not_run() -> None:
     assert isinstance(source, SourceText)
     module = parse_source(source)
     assert isinstance(module, ast.Module)
-    assert check_compiles(source, module) is None
+    code = compile_module(source, module)
+    assert isinstance(code, CodeType)
+    assert code.co_names == ("SystemExit",)

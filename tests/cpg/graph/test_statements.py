@@ -1,4 +1,4 @@
-"""Imports, classes, calls and arguments with ids in place of numbers."""
+"""Imports, classes, calls, arguments and code with ids in place of numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graph_sample import names_of_ids, told
 
-from headwater.cpg.graph import call_args_of, calls_of, classes_of, imports_of
+from headwater.cpg.graph import call_args_of, calls_of, classes_of, code_objects_of, imports_of
 from headwater.digest import stable_id
 
 if TYPE_CHECKING:
@@ -46,4 +46,13 @@ def test_an_argument_says_which_call_it_is_of_and_how_it_is_handed_over(evidence
         ("call basket.add", "app/shop.py", 0, "*names 6", None, "*"),
         ("call basket.add", "app/shop.py", 1, "count=b 6", "count", None),
         ("call print", "app/wrong.pyi", 0, "y 2", None, None),
+    ]
+
+
+def test_a_code_object_says_what_it_was_made_of(evidence: DataFrame) -> None:
+    columns = ("file_id", "node_id", "kind", "arg_count", "local_count", "line_count")
+    assert told(code_objects_of(evidence), *columns) == [
+        ("app/shop.py", "class Basket", "plain", 0, 0, 2),
+        ("app/shop.py", "function buy", "plain", 2, 2, 4),
+        ("app/shop.py", "module app.shop", "plain", 0, 0, 4),
     ]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from headwater.cpg.extract.evidence import Diagnostic
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from headwater.cpg.extract.source import SourceText
 
 # What Python's own message begins with, and what we call it; the first that fits.
@@ -38,8 +40,12 @@ def parse_source(source: SourceText) -> ast.Module | Diagnostic:
         return _unparsed("syntax-error", str(error), None, None)
 
 
-def check_compiles(source: SourceText, module: ast.Module, *, may_await: bool = False) -> Diagnostic | None:
-    """What is wrong with a tree though it parses, such as `return` outside of a function; nothing is run.
+def compile_module(
+    source: SourceText, module: ast.Module, *, may_await: bool = False
+) -> CodeType | Diagnostic:
+    """The code of a tree, or what is wrong with it though it parses, such as `return` outside of a function.
+
+    Nothing is run.
 
     Args:
         source: the text of the tree
@@ -48,7 +54,7 @@ def check_compiles(source: SourceText, module: ast.Module, *, may_await: bool = 
     """
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if may_await else 0
     try:
-        compile(module, "<source>", "exec", flags, dont_inherit=True, optimize=0)
+        code: CodeType = compile(module, "<source>", "exec", flags, dont_inherit=True, optimize=0)
     except SyntaxError as error:
         start, end = _bytes_of(error, source)
         return _refused("compile", "compile-error", error.msg, start, end)
@@ -56,7 +62,7 @@ def check_compiles(source: SourceText, module: ast.Module, *, may_await: bool = 
         return _refused("compile", "too-deep", str(error) or "nested too deeply for Python's compiler")
     except (ValueError, OverflowError, SystemError) as error:
         return _refused("compile", "compile-error", str(error))
-    return None
+    return code
 
 
 def _code_of(error: SyntaxError) -> str:

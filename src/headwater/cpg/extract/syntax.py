@@ -15,7 +15,7 @@ from headwater.cpg.extract.columns import build_columns
 from headwater.cpg.extract.evidence import Diagnostic, FileFacts, NodeColumns, SyntaxEvidence
 from headwater.cpg.extract.identity import file_digest, module_owner
 from headwater.cpg.extract.notebooks import NOTEBOOK_SUFFIX, OTHER_LANGUAGE, Notebook, read_notebook
-from headwater.cpg.extract.parsing import check_compiles, parse_source
+from headwater.cpg.extract.parsing import compile_module, parse_source
 from headwater.cpg.extract.recovery import recover_module
 from headwater.cpg.extract.scanning import Scan
 from headwater.cpg.extract.source import SourceText, encoding_of, line_starts_of, newline_of, read_source
@@ -24,6 +24,7 @@ from headwater.digest import stable_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import CodeType
 
     from headwater.cpg.extract.evidence import ParseStatus
     from headwater.cpg.extract.notebooks import CellMap
@@ -85,10 +86,14 @@ def extract_syntax(repo_id: str, path: str, content: bytes) -> SyntaxEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkedFile:
-    """The syntax of a file, and what it was found in; `module` is missing where nothing could be parsed."""
+    """The syntax of a file, and what it was found in; `module` is missing where nothing could be parsed.
+
+    So is `code` of what does not compile.
+    """
 
     syntax: SyntaxEvidence
     module: ast.Module | None
+    code: CodeType | None
     walk: Walk
     source: SourceText
 
@@ -98,7 +103,7 @@ def walk_file(repo_id: str, path: str, content: bytes) -> WalkedFile:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python warns of is no matter of this program's user
         document = _read(repo_id, path, content)
-        module, diagnostics = _parsed(document)
+        module, code, diagnostics = _parsed(document)
         if module is None:
             return _alone(document, diagnostics)
         walk = _begin(document)
@@ -114,7 +119,7 @@ def walk_file(repo_id: str, path: str, content: bytes) -> WalkedFile:
         nodes=nodes,
         diagnostics=(*diagnostics, *_unparsed(nodes)),
     )
-    return WalkedFile(syntax=syntax, module=module, walk=walk, source=document.source)
+    return WalkedFile(syntax=syntax, module=module, code=code, walk=walk, source=document.source)
 
 
 def module_fqn_of(path: str) -> str | None:
@@ -162,18 +167,18 @@ def _lines_only(content: bytes) -> SourceText:
     return SourceText(text="", data=content, starts=starts, encoding="", shift=0, origins=None)
 
 
-def _parsed(document: _Document) -> tuple[ast.Module | None, tuple[Diagnostic, ...]]:
-    """The module, or what can be recovered of it, or nothing; and what is wrong with it."""
+def _parsed(document: _Document) -> tuple[ast.Module | None, CodeType | None, tuple[Diagnostic, ...]]:
+    """The module, or what can be recovered of it, or nothing; its code; and what is wrong with it."""
     if document.unread is not None:
-        return None, (document.unread,)
+        return None, None, (document.unread,)
     source = document.source
     module = parse_source(source)
     if isinstance(module, Diagnostic):
         if len(source.data) > MOST_RECOVERED:
-            return None, (module, _TOO_LARGE_TO_RECOVER)
-        return recover_module(source), (module,)
-    refused = check_compiles(source, module, may_await=document.is_notebook)
-    return module, () if refused is None else (refused,)
+            return None, None, (module, _TOO_LARGE_TO_RECOVER)
+        return recover_module(source), None, (module,)
+    code = compile_module(source, module, may_await=document.is_notebook)
+    return (module, None, (code,)) if isinstance(code, Diagnostic) else (module, code, ())
 
 
 def _unparsed(nodes: NodeColumns) -> Iterator[Diagnostic]:
@@ -215,7 +220,7 @@ def _alone(document: _Document, diagnostics: tuple[Diagnostic, ...]) -> WalkedFi
         nodes=_columns(document, walk),
         diagnostics=diagnostics,
     )
-    return WalkedFile(syntax=syntax, module=None, walk=walk, source=document.source)
+    return WalkedFile(syntax=syntax, module=None, code=None, walk=walk, source=document.source)
 
 
 def _facts(document: _Document, status: ParseStatus) -> FileFacts:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.assembly import Facts, find_facts, no_facts
+from headwater.cpg.extract.codes import CodeColumns, find_codes
 from headwater.cpg.extract.syntax import walk_file
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEvidence:
-    """The syntax of a file, and the facts that go by the numbers of its nodes."""
+    """The syntax of a file, and the facts and code objects that go by the numbers of its nodes."""
 
     syntax: SyntaxEvidence
     facts: Facts
+    codes: CodeColumns
 
 
 def extract_file(repo_id: str, path: str, content: bytes) -> FileEvidence:
@@ -42,11 +44,12 @@ def extract_file(repo_id: str, path: str, content: bytes) -> FileEvidence:
 def _extracted(repo_id: str, path: str, content: bytes) -> FileEvidence:
     walked = walk_file(repo_id, path, content)
     syntax = walked.syntax
-    codes = [each.code for each in syntax.diagnostics]
+    told = [each.code for each in syntax.diagnostics]
     if walked.module is None:
-        return FileEvidence(syntax=syntax, facts=no_facts(walked.walk, codes))
-    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes, codes)
-    return FileEvidence(syntax=syntax, facts=facts)
+        return FileEvidence(syntax=syntax, facts=no_facts(walked.walk, told), codes=CodeColumns())
+    facts = find_facts(walked.module, walked.walk, walked.source, syntax.nodes, told)
+    codes = find_codes(walked.code, walked.walk, facts.scopes.scopes)
+    return FileEvidence(syntax=syntax, facts=facts, codes=codes)
 
 
 @contextmanager

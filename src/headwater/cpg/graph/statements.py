@@ -1,4 +1,4 @@
-"""Imports, classes, calls and their arguments, as far as syntax tells. Not here: what they reach."""
+"""Imports, classes, calls, arguments and code, as far as one file tells. Not here: what they reach."""
 
 from __future__ import annotations
 
@@ -65,6 +65,17 @@ def call_args_of(evidence: DataFrame) -> DataFrame:
         typed("arg_node_id", "NodeId", node_at("node")),
         "keyword",
         "star",
+    )
+
+
+def code_objects_of(evidence: DataFrame) -> DataFrame:
+    """One row per code object that Python's compiler made."""
+    return entries(evidence, "codes").select(
+        repository(),
+        typed("file_id", "FileId"),
+        typed("node_id", "NodeId", node_at("node")),
+        *("kind", "arg_count", "local_count", "cell_count", "free_count"),
+        *("stack_size", "instructions", "line_count"),
     )
 
 
