@@ -260,8 +260,10 @@ def _removed(
     Only who must follow that very version may go by the rows it has: to others, every such key counts.
     """
     new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
-    near = near_rows(open_rows(session, pin), keys)
-    hashed = _flagged(session, restrict_rows(session, near, keys), new)
+    near, are_theirs = near_rows(open_rows(session, pin), keys)
+    # With a condition that a join brings, Delta looks for the files of a scan again and again.
+    theirs = near if are_theirs else restrict_rows(session, near, keys)
+    hashed = _flagged(session, theirs, new)
     with reading_errors():
         found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
         if not mutation.exact and not vanishing:
@@ -269,22 +271,22 @@ def _removed(
     return found, bool(vanishing)
 
 
-def near_rows(rows: DataFrame, keys: DataFrame) -> DataFrame:
-    """The rows without most that have none of the keys, if these are few.
+def near_rows(rows: DataFrame, keys: DataFrame) -> tuple[DataFrame, bool]:
+    """The rows without most that have none of the keys, if these are few; and whether no other is left.
 
     Delta leaves out files by values in a condition, and none by what they are joined with.
     """
     plain = (StringType, IntegralType)
     if not all(isinstance(each.dataType, plain) for each in keys.schema.fields):
-        return rows
+        return rows, False
     found: list[Any] = keys.limit(_FEW + 1).collect()
     if len(found) > _FEW:
-        return rows
+        return rows, False
     for number, name in enumerate(keys.columns):
         rows = rows.where(
             " OR ".join(sorted({_equals(quoted(name), each[number]) for each in found})) or "false"
         )
-    return rows
+    return rows, len(keys.columns) == 1
 
 
 def _equals(column: str, value: str | int | None) -> str:

@@ -122,16 +122,25 @@ def build_twice(build: Callable[[], DataFrame], view: str) -> PlanBytes:
 
 def executable_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
     """A copy with plan ids, lambda variables and inlined frames named by their place in the plan."""
-    copied = base_pb2.Plan()
-    copied.CopyFrom(plan)
+    copied = _copy_of(plan)
     _Names().settle(copied)
     return copied
 
 
 def canonical_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
     """A copy without origins, and with each Python function replaced by its digest; not for running."""
-    copied = executable_plan(plan)
-    for message in messages_of(copied):
+    return _without_accidents(executable_plan(plan))
+
+
+def _copy_of(plan: base_pb2.Plan) -> base_pb2.Plan:
+    copied = base_pb2.Plan()
+    copied.CopyFrom(plan)
+    return copied
+
+
+def _without_accidents(plan: base_pb2.Plan) -> base_pb2.Plan:
+    """The same plan, whose names are settled, after origins and pickles are taken out of it."""
+    for message in messages_of(plan):
         name = message.DESCRIPTOR.full_name
         if name == "spark.connect.RelationCommon":
             for field in _ORIGINS:
@@ -141,7 +150,7 @@ def canonical_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
             message.ClearField("common")
         elif name in _PYTHON_FUNCTIONS:
             _digest_function(message)
-    return copied
+    return plan
 
 
 def executable_bytes(plan: base_pb2.Plan) -> bytes:
@@ -158,7 +167,7 @@ def _built(frame: DataFrame) -> base_pb2.Plan:
 def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -> PlanBytes:
     """The bytes of a plan that this process built; `canonical` is its canonical plan, if that is at hand."""
     executable = executable_plan(plan)
-    settled = canonical or canonical_plan(plan)
+    settled = canonical or _without_accidents(_copy_of(executable))
     content = settled.SerializeToString(deterministic=True)
     facts = _Facts.of(executable)
     python, pure = _python_functions(settled)

@@ -15,7 +15,7 @@ import sysconfig
 import types
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -59,7 +59,7 @@ def home_of(name: str | None) -> Home:
     spec = _spec_of(name)
     if spec is None or spec.origin is None:
         # A namespace package, or a name that only an extension module knows.
-        return Home.INSTALLED if parts[0] in _distributions() else Home.PROJECT
+        return Home.INSTALLED if _packages_of(parts[0]) else Home.PROJECT
     origin = Path(spec.origin).resolve()
     return Home.INSTALLED if any(origin.is_relative_to(site) for site in _SITES) else Home.PROJECT
 
@@ -143,8 +143,7 @@ def names_pickled_by_value() -> frozenset[str]:
 
 def package_version(name: str) -> str:
     """The versions of the packages that bring the module's top-level name."""
-    found = sorted(set(_distributions().get(name.partition(".")[0], [])))
-    return ", ".join(f"{package} {version(package)}" for package in found)
+    return ", ".join(f"{package} {version(package)}" for package in _packages_of(name.partition(".")[0]))
 
 
 def is_module(name: str) -> bool:
@@ -242,5 +241,25 @@ def _real_path(path: str) -> str:
 
 
 @cache
-def _distributions() -> dict[str, list[str]]:
-    return {name: list(found) for name, found in packages_distributions().items()}
+def _packages_of(top: str) -> tuple[str, ...]:
+    """The packages that bring a top-level name.
+
+    Most have the name of what they bring; to ask every installed one takes a third of a second.
+    """
+    spec = _spec_of(top)
+    is_namespace = spec is not None and spec.origin is None  # several may bring a part of it
+    if not is_namespace and _brings_its_name(top):
+        return (distribution(top).name,)
+    return tuple(sorted(set(packages_distributions().get(top, ()))))
+
+
+def _brings_its_name(package: str) -> bool:
+    """Whether there is a package of this name, and it brings a module of this name."""
+    try:
+        found = distribution(package)
+    except PackageNotFoundError:
+        return False
+    # One that is installed in place has no files but a pointer to them.
+    is_in_place = '"editable": true' in (found.read_text("direct_url.json") or "")
+    own = {package, f"{package}.py"}
+    return is_in_place or any(file.parts[0] in own for file in found.files or ())

@@ -73,6 +73,8 @@ def cut_inputs(
     """Lets the names of changed inputs, and views between, stand for what has one of these keys."""
     for each in refresh.changed:
         rows = restrict_rows(session, session.spark.table(each.name), keys.rows, each.columns)
+        if each.paths is not None:  # a source has as many parts as all of its files are worth
+            rows = rows.coalesce(max(1, len(each.paths)))
         rows.createOrReplaceTempView(each.name)
     for each in between:
         each.rows(session).createOrReplaceTempView(each.name)
