@@ -92,6 +92,7 @@ def test_registering_another_version_drops_what_was_cached(session: RunSession, 
         assert session.spark.table("things").count() == count
         session.spark.catalog.cacheTable("things")
         assert session.spark.table("things").count() == count
+    session.spark.catalog.uncacheTable("things")  # what is cached belongs to all sessions of the process
 
 
 def listing(session: RunSession, place: Path) -> Registration:
