@@ -1,0 +1,115 @@
+"""The whole way from value facts to what every call may reach, step by step.
+
+Not here: the rows that come of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.cpg.resolve.attributes import READERS, module_member
+from headwater.cpg.resolve.builtin_calls import call_builtin, calls_of_library
+from headwater.cpg.resolve.builtin_methods import call_method
+from headwater.cpg.resolve.calling import CALLERS
+from headwater.cpg.resolve.linking import link_builtins, link_classes, link_imports
+from headwater.cpg.resolve.loading import load_files, make_instances
+from headwater.cpg.resolve.modules import index_modules, place_of
+from headwater.cpg.resolve.objects import BUILTIN, EXTERNAL, INSTANCE, METHOD
+from headwater.cpg.resolve.solving import Solver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from headwater.cpg.resolve.linking import Linked
+    from headwater.cpg.resolve.loading import FileValues, Loading
+
+_MOST_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that is solved: its files in order, where their variables begin, and the solver."""
+
+    files: Sequence[FileValues]
+    bases: Sequence[int]
+    solver: Solver
+    imports: Sequence[Linked]
+
+
+def solve(files: Iterable[FileValues]) -> Program:
+    """What every variable of a repository may have; the order in which files are given does not matter."""
+    ordered = sorted(files, key=lambda each: each.path)
+    index = index_modules(each.path for each in ordered)
+    solver = Solver(index)
+    solver.places = [place_of(each.path) for each in ordered]
+    solver.file_of_path = {each.path: number for number, each in enumerate(ordered)}
+    solver.readers = READERS
+    solver.callers = CALLERS | {
+        BUILTIN: call_builtin,
+        METHOD: call_method,
+        EXTERNAL: calls_of_library(CALLERS[EXTERNAL]),
+    }
+    loading, bases = load_files(solver, ordered)
+    linked = link_imports(solver, loading, [each.path for each in ordered])
+    link_builtins(solver, loading)
+    _note_properties(solver)
+    solver.run()
+    link_classes(solver)
+    put_off, solver.put_off = solver.put_off or [], None
+    for thing, name, target in solver.early:
+        READERS[solver.objects.kind[thing]](solver, thing, name, target)
+    for call, thing in put_off:
+        solver.invoke(thing, call)
+    solver.run()
+    for number in range(_MOST_ROUNDS):
+        _fill_gaps(solver, loading, number)
+        if not solver.queue:
+            break
+        solver.run()
+    return Program(ordered, bases, solver, linked)
+
+
+def _note_properties(solver: Solver) -> None:
+    """Members that a call of `property` makes are read as those that are decorated."""
+    made = {
+        target
+        for call in solver.calls
+        if call.callee >= 0 and call.dispatch == "" and _is_property(solver, call.callee)
+        for target in solver.copies[call.result] or ()
+    }
+    for class_ in solver.classes.values():
+        solver.decorated_names.update(name for name, variable in class_.members.items() if variable in made)
+
+
+def _is_property(solver: Solver, variable: int) -> bool:
+    objects = solver.objects
+    return any(
+        objects.kind[each] == BUILTIN and objects.of[each] == "property" for each in solver.has[variable] or ()
+    )
+
+
+def _fill_gaps(solver: Solver, loading: Loading, number: int) -> None:
+    """What nothing is known of gets what is likely: methods that nobody calls are called on their class."""
+    fallbacks, solver.fallbacks = solver.fallbacks, []
+    for rule in fallbacks:
+        rule[0](solver, rule)
+    if number:
+        return
+    for function in solver.functions.values():
+        if function.owner is not None and function.positional:
+            first = function.positional[0].variable
+            if not solver.has[first]:
+                solver.add(first, solver.objects.get(INSTANCE, function.owner))
+    for variable, raw in loading.decorated:
+        if not solver.has[variable]:
+            solver.copy(raw, variable)
+    for target, source, text, file in loading.annotations:
+        function = solver.functions.get(target)
+        variable = target if function is None else function.returned
+        if function is not None and (function.is_generator or function.passed):
+            continue
+        if not solver.has[variable]:
+            named = module_member(solver, file, text) if text is not None else source
+            if named is not None:
+                solver.wait(named, (make_instances, variable))
