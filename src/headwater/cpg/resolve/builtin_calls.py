@@ -405,14 +405,8 @@ _MODELS: dict[str, Callable[[Solver, Call], None]] = {
 
 def _partial(solver: Solver, call: Call) -> None:
     if call.result >= 0:
-        number = len(solver.calls)
-        solver.calls.append(
-            Call(
-                call.file, call.site, call.caller, "", -1, -1,
-                call.positional, call.named, call.stars, call.mappings,
-            )
-        )
-        solver.add(call.result, solver.objects.get(PARTIAL, number))
+        solver.partials.setdefault(call.result, call)
+        solver.add(call.result, solver.objects.get(PARTIAL, call.result))
 
 
 def _reduce(solver: Solver, call: Call) -> None:

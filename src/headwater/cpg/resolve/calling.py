@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.solving import Rule, Solver
 
 NO_RECEIVER = -1
+_MOST_PLACES = 12  # that are told apart in `*args`; a function that hands on more each time has no end
 
 
 def _call_function(solver: Solver, thing: int, call: Call) -> None:
@@ -135,7 +136,8 @@ def _pass_at(solver: Solver, function: Function, call: Call, place: int, source:
         _pass(solver, function, call, function.positional[place], source)
     elif function.rest is not None:
         index = place - len(function.positional)
-        solver.copy(source, item(solver, _rest(solver, function.rest), f"{INT_KEY}{index}"))
+        key = f"{INT_KEY}{index}" if index < _MOST_PLACES else SOME
+        solver.copy(source, item(solver, _rest(solver, function.rest), key))
 
 
 def _pass(solver: Solver, function: Function, call: Call, parameter: Parameter, source: int) -> None:
@@ -287,7 +289,10 @@ def _call_external(solver: Solver, thing: int, call: Call) -> None:
 
 def _call_partial(solver: Solver, thing: int, call: Call) -> None:
     """The call reaches what the partial was made of, with the arguments of both."""
-    made = solver.calls[solver.objects.of[thing]]
+    made = solver.partials[solver.objects.of[thing]]
+    if (thing, NO_RECEIVER) in call.bound:
+        return
+    call.bound.add((thing, NO_RECEIVER))
     inner = Call(
         call.file,
         call.site,

@@ -46,8 +46,8 @@ def item(solver: Solver, container: int, key: str | None) -> int:
     found = solver.cell(container, key)
     keys.append(key)
     solver.copy(found, solver.cell(container, ALL))
-    for watcher in list(solver.watchers.get(container, ())):
-        watcher[0](solver, key, watcher)
+    for watcher in solver.watchers.get(container, ()):
+        solver.tasks.append((watcher, key))
     return found
 
 
@@ -59,8 +59,8 @@ def all_items(solver: Solver, container: int) -> int:
 def watch(solver: Solver, container: int, rule: Rule) -> None:
     """Let a rule have every key of a container, now and later."""
     solver.watchers.setdefault(container, []).append(rule)
-    for key in list(solver.keys_of.get(container, ())):
-        rule[0](solver, key, rule)
+    for key in solver.keys_of.get(container, ()):
+        solver.tasks.append((rule, key))
 
 
 def pour(solver: Solver, source: int, target: int) -> None:

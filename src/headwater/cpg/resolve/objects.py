@@ -27,7 +27,7 @@ KINDS = (
     "made",  # of: the dotted name of the class outside that it is an instance of
     "generator",  # of: the function's variable
     "coroutine",  # of: the function's variable
-    "partial",  # of: the number of the call that made it
+    "partial",  # of: the variable of the call that made it
     "super",  # of: the class's variable; to: what the attributes are bound to
     "property",  # of: its getter
     "classmethod",  # of: what it wraps

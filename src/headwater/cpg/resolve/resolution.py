@@ -64,7 +64,7 @@ def solve(files: Iterable[FileValues]) -> Program:
     solver.run()
     for number in range(_MOST_ROUNDS):
         _fill_gaps(solver, loading, number)
-        if not solver.queue:
+        if not solver.queue and not solver.tasks:
             break
         solver.run()
     return Program(ordered, bases, solver, linked)

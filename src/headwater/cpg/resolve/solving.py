@@ -44,6 +44,7 @@ class Solver:
     rules: list[list[Rule] | None] = field(default_factory=list["list[Rule] | None"])
     fresh: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     queue: deque[int] = field(default_factory=deque[int])
+    tasks: deque[tuple[Rule, Any]] = field(default_factory=deque["tuple[Rule, Any]"])
     wide: set[int] = field(default_factory=set[int])
     cells: dict[tuple[int, str], int] = field(default_factory=dict["tuple[int, str]", int])
     looked_up: dict[tuple[int, str], int] = field(default_factory=dict["tuple[int, str]", int])
@@ -51,6 +52,7 @@ class Solver:
     classes: dict[int, Class] = field(default_factory=dict[int, "Class"])
     calls: list[Call] = field(default_factory=list["Call"])
     implied: dict[tuple[int, str], Call] = field(default_factory=dict["tuple[int, str]", "Call"])
+    partials: dict[int, Call] = field(default_factory=dict[int, "Call"])
     fallbacks: list[Rule] = field(default_factory=list["Rule"])
     put_off: list[tuple[Call, int]] | None = field(default_factory=list["tuple[Call, int]"])
     early: list[tuple[int, str, int]] = field(default_factory=list["tuple[int, str, int]"])
@@ -154,7 +156,7 @@ class Solver:
             self.add_all(target, known)
 
     def wait(self, variable: int, rule: Rule) -> None:
-        """Let a rule have what the variable has, now and later."""
+        """Let a rule have what the variable has, soon and later; never at once, or rules would nest."""
         if variable < 0:
             return
         rules = self.rules[variable]
@@ -164,7 +166,7 @@ class Solver:
             rules.append(rule)
         known = self._settled(variable)
         if known:
-            rule[0](self, known, rule)
+            self.tasks.append((rule, known))
 
     def _settled(self, variable: int) -> list[int]:
         """What a variable has handed on already; the rest is still to come."""
@@ -179,8 +181,13 @@ class Solver:
     def run(self) -> None:
         """Let everything spread until nothing changes."""
         queue, fresh, copies, rules = self.queue, self.fresh, self.copies, self.rules
-        add_all = self.add_all
-        while queue:
+        add_all, tasks = self.add_all, self.tasks
+        while queue or tasks:
+            while tasks:
+                rule, given = tasks.popleft()
+                rule[0](self, given, rule)
+            if not queue:
+                break
             variable = queue.popleft()
             things = fresh.pop(variable)
             targets = copies[variable]
