@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.solving import Rule, Solver
 
 _MOST_PARTS = 8  # of a dotted name outside; what loops through attributes has no end
+_MOST_SUBCLASSES = 8
 _TEXTS = frozenset({"__name__", "__qualname__", "__doc__", "__module__", "__file__"})
 _CLASS, _GETATTR = "__class__", "__getattr__"
 _BOUND_KINDS = frozenset({FUNCTION, PARTIAL})
@@ -64,7 +65,9 @@ _OTHER_METHODS: dict[str, frozenset[str]] = {
 def has_method(kind: str, name: str) -> bool:
     """Whether a builtin type has an attribute of this name."""
     known = _TYPES_OF.get(kind)
-    return hasattr(known, name) if known is not None else name in _OTHER_METHODS.get(kind, ())
+    if known is None:
+        return name in _OTHER_METHODS.get(kind, ())
+    return any(name in vars(each) for each in known.__mro__)
 
 
 # Reading, by the kind of object; what is found goes into `target`.
@@ -179,6 +182,19 @@ def _read_outside(solver: Solver, rule: Rule) -> None:
     if inherit(solver, order, _GETATTR, thing, hook):
         call = Call(-1, target, -1, "dunder", hook, target)
         solver.wait(hook, (invoke_all, call))
+        return
+    below = solver.subclasses.get(objects.get(CLASS, objects.of[thing]), ())
+    for each in below[:_MOST_SUBCLASSES]:  # a class that is made to be mixed in
+        _read_below(solver, each, name, target)
+
+
+def _read_below(solver: Solver, class_: int, name: str, target: int) -> None:
+    objects = solver.objects
+    order = solver.classes[class_].order
+    if not inherit(solver, order, name, objects.get(INSTANCE, class_), target):
+        outside = next((objects.of[each] for each in order if objects.kind[each] == EXTERNAL), None)
+        if outside is not None:
+            solver.add(target, objects.get(EXTERNAL, f"{outside}.{name}"))
 
 
 def invoke_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:

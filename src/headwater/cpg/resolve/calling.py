@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.solving import Rule, Solver
 
 NO_RECEIVER = -1
+_MOST_RECEIVERS = 16
 _MOST_PLACES = 12  # that are told apart in `*args`; a function that hands on more each time has no end
 
 
@@ -72,7 +73,7 @@ def reach(solver: Solver, thing: int, call: Call, receiver: int) -> None:
     if receiver != NO_RECEIVER:
         place = 1
         if function.positional:
-            solver.add(function.positional[0].variable, receiver)
+            _receive(solver, function, receiver)
         elif function.rest is not None:
             solver.add(item(solver, _rest(solver, function.rest), f"{INT_KEY}0"), receiver)
         if 0 in function.passed and call.result >= 0:
@@ -80,6 +81,27 @@ def reach(solver: Solver, thing: int, call: Call, receiver: int) -> None:
     if is_first or receiver == NO_RECEIVER:
         _pass_all(solver, function, call, place)
         _give_back(solver, function, call)
+
+
+def _receive(solver: Solver, function: Function, receiver: int) -> None:
+    """The first parameter of a method gets an object; beyond a number, what its class stands for."""
+    variable = function.positional[0].variable
+    known = solver.has[variable]
+    if function.owner is not None and known is not None and len(known) >= _MOST_RECEIVERS:
+        if receiver not in known and solver.objects.kind[receiver] == INSTANCE:
+            solver.wide.add(variable)
+            receiver = solver.objects.get(INSTANCE, function.owner)
+    solver.add(variable, receiver)
+
+
+def _receive_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
+    """A method that is called through its class gets those objects first that are of its class."""
+    function: Function = rule[1]
+    objects = solver.objects
+    owner = objects.get(CLASS, function.owner)
+    for each in things:
+        if objects.kind[each] in {INSTANCE, CLASS} and owner in solver.classes[objects.of[each]].order:
+            _receive(solver, function, each)
 
 
 def _give_back(solver: Solver, function: Function, call: Call) -> None:
@@ -143,7 +165,10 @@ def _pass_at(solver: Solver, function: Function, call: Call, place: int, source:
 def _pass(solver: Solver, function: Function, call: Call, parameter: Parameter, source: int) -> None:
     if source < 0:
         return
-    solver.copy(source, parameter.variable)
+    if function.owner is not None and parameter is next(iter(function.positional), None) and function.raw == function.variable:
+        solver.wait(source, (_receive_all, function))
+    else:
+        solver.copy(source, parameter.variable)
     if function.passed and call.result >= 0:
         place = _place_of(function, parameter)
         if place in function.passed:

@@ -114,6 +114,8 @@ def link_classes(solver: Solver) -> None:
     for variable in solver.classes:
         _order(solver, variable, done)
     for variable, class_ in solver.classes.items():
+        for each in class_.order[1:]:
+            solver.subclasses.setdefault(each, []).append(variable)
         for base in class_.bases:
             if base >= 0:
                 solver.wait(base, (_add_base, variable))

@@ -238,28 +238,39 @@ def _definer(op: int) -> Callable[[Loading, int, int, Any], None]:
         made.is_lambda = op == LAMBDA
         made.owner = source if source in solver.classes else None
         solver.functions[target] = made
+        thing = solver.objects.get(kinds.FUNCTION, target)
         if loading.decorators:
             solver.decorated_names.add(text)
             made.raw = solver.variable()
             loading.decorated.append((target, made.raw))
-            _decorate(loading, made.raw, target)
-        solver.add(made.raw, solver.objects.get(kinds.FUNCTION, target))
+            _decorate(loading, made.raw, target, thing)
+        solver.add(made.raw, thing)
 
     return load
 
 
-def _decorate(loading: Loading, raw: int, target: int) -> None:
+def _decorate(loading: Loading, raw: int, target: int, made: int) -> None:
     """Each decorator is called with what the one below gave."""
     solver, value = loading.solver, raw
+    solver.decorated.add(made)
     last = len(loading.decorators) - 1
     for place, (site, source) in enumerate(loading.decorators):
-        result = target if place == last else solver.variable()
+        result = solver.variable()
+        if place == last:
+            _wait(loading, result, (_keep_own, target, made))
         call = Call(loading.file, site, loading.caller, "decorator", source, result, positional=[value])
         solver.calls.append(call)
         if source >= 0:
             _wait(loading, source, (call_all, call))
         value = result
     loading.decorators.clear()
+
+
+def _keep_own(solver: Solver, things: Sequence[int], rule: Any) -> None:
+    """Give a def what its decorator gave, but not what the same decorator gave other defs: not that again."""
+    _, target, made = rule
+    decorated = solver.decorated
+    solver.add_all(target, [each for each in things if each == made or each not in decorated])
 
 
 def _decorator(loading: Loading, target: int, source: int, text: Any) -> None:
@@ -273,7 +284,7 @@ def _class(loading: Loading, target: int, source: int, text: Any) -> None:
     solver.classes[target] = Class(target, text, source, order=(made,))
     if loading.decorators:
         raw = solver.variable()
-        _decorate(loading, raw, target)
+        _decorate(loading, raw, target, made)
         solver.add(raw, made)
     solver.add(target, made)
 

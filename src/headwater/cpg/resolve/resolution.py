@@ -15,7 +15,7 @@ from headwater.cpg.resolve.calling import CALLERS
 from headwater.cpg.resolve.linking import link_builtins, link_classes, link_imports
 from headwater.cpg.resolve.loading import load_files, make_instances
 from headwater.cpg.resolve.modules import index_modules, place_of
-from headwater.cpg.resolve.objects import BUILTIN, EXTERNAL, INSTANCE, METHOD
+from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, INSTANCE, METHOD
 from headwater.cpg.resolve.solving import Solver
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _fill_gaps(solver: Solver, loading: Loading, number: int) -> None:
     for function in solver.functions.values():
         if function.owner is not None and function.positional:
             first = function.positional[0].variable
-            if not solver.has[first]:
+            if not any(solver.objects.kind[each] in {INSTANCE, CLASS} for each in solver.has[first] or ()):
                 solver.add(first, solver.objects.get(INSTANCE, function.owner))
     for variable, raw in loading.decorated:
         if not solver.has[variable]:

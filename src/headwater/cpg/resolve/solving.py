@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.objects import Call, Class, Function
 
 MOST_CONSTANTS = 8
-MOST_OBJECTS = 80
+MOST_OBJECTS = 40
 
 # What waits for a variable: a function that is given the solver, the new objects and the tuple itself.
 Rule: TypeAlias = "tuple[Any, ...]"
@@ -50,12 +50,14 @@ class Solver:
     looked_up: dict[tuple[int, str], int] = field(default_factory=dict["tuple[int, str]", int])
     functions: dict[int, Function] = field(default_factory=dict[int, "Function"])
     classes: dict[int, Class] = field(default_factory=dict[int, "Class"])
+    subclasses: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     calls: list[Call] = field(default_factory=list["Call"])
     implied: dict[tuple[int, str], Call] = field(default_factory=dict["tuple[int, str]", "Call"])
     partials: dict[int, Call] = field(default_factory=dict[int, "Call"])
     fallbacks: list[Rule] = field(default_factory=list["Rule"])
     put_off: list[tuple[Call, int]] | None = field(default_factory=list["tuple[Call, int]"])
     early: list[tuple[int, str, int]] = field(default_factory=list["tuple[int, str, int]"])
+    decorated: set[int] = field(default_factory=set[int])
     decorated_names: set[str] = field(default_factory=set[str])
     modules: list[dict[str, int]] = field(default_factory=list["dict[str, int]"])
     stars: list[list[tuple[int | None, str]]] = field(default_factory=list["list[tuple[int | None, str]]"])
