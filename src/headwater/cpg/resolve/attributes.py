@@ -166,7 +166,7 @@ def _read_outside(solver: Solver, rule: Rule) -> None:
     """An attribute that was found nowhere: that of a base outside, or what `__getattr__` gives."""
     _, thing, name, target, order = rule
     objects = solver.objects
-    if solver.has[target]:
+    if solver.has[target] or (objects.kind[thing] == INSTANCE and _read_stored(solver, order, name, target)):
         return
     outside = [each for each in order if objects.kind[each] == EXTERNAL]
     if outside:
@@ -186,6 +186,19 @@ def _read_outside(solver: Solver, rule: Rule) -> None:
     below = solver.subclasses.get(objects.get(CLASS, objects.of[thing]), ())
     for each in below[:_MOST_SUBCLASSES]:  # a class that is made to be mixed in
         _read_below(solver, each, name, target)
+
+
+def _read_stored(solver: Solver, order: Sequence[int], name: str, target: int) -> bool:
+    """Read what methods of a base store in instances of the base; whether there is anything."""
+    objects = solver.objects
+    is_stored = False
+    for each in order:
+        if objects.kind[each] == CLASS:
+            cell = solver.cells.get((objects.get(INSTANCE, objects.of[each]), name))
+            if cell is not None and solver.has[cell]:
+                solver.copy(cell, target)
+                is_stored = True
+    return is_stored
 
 
 def _read_below(solver: Solver, class_: int, name: str, target: int) -> None:

@@ -377,6 +377,8 @@ def call_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
         return
     callers, kinds = solver.callers, solver.objects.kind
     for each in things:
+        if call.dispatch == "decorator" and kinds[each] == CLASS and each in solver.decorated:
+            continue  # what a decorator that may also be written without brackets gave another class
         caller = callers.get(kinds[each])
         if caller is not None:
             caller(solver, each, call)
