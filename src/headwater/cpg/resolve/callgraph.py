@@ -1,20 +1,58 @@
 """Calls as a plain graph of names: who calls whom.
 
 Names are dotted: module, classes and functions; `<lambda1>` is the first lambda of its def, `<builtin>.len` a
-builtin, `<**PyStr**>.join` a method of a builtin type. The body of a module is the module.
-Not here: what calls reach.
+builtin, `<**PyStr**>.join` a method of a builtin type. The body of a module is the module. A class without a
+constructor of its own runs no code, so nothing is called where it is, unless a base outside has one; marks
+such as `staticmethod`, used as decorators, run none either. Not here: what calls reach.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.cpg.resolve.confidence import EXPORT_THRESHOLD
 from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, FUNCTION, METHOD
 
 if TYPE_CHECKING:
+    from headwater.cpg.resolve.outcome import Outcome
     from headwater.cpg.resolve.resolution import Program
 
-_TYPES = {"str": "PyStr", "dict": "PyDict", "list": "PyList", "tuple": "PyTuple", "set": "PySet", "int": "PyNum"}
+_TYPES = {
+    "str": "PyStr",
+    "bytes": "PyBytes",
+    "dict": "PyDict",
+    "list": "PyList",
+    "tuple": "PyTuple",
+    "set": "PySet",
+    "int": "PyNum",
+    "float": "PyNum",
+}
+_MODULE_ROW = 1
+
+
+def call_graph(outcome: Outcome, threshold: float = EXPORT_THRESHOLD) -> dict[str, list[str]]:
+    """For each def the names of what it calls, both in order.
+
+    Args:
+        outcome: the calls of a program
+        threshold: how sure a candidate must be that is not the best of its call, or that was found by name
+    """
+    program, calls, targets = outcome.program, outcome.order, outcome.targets
+    names = names_of(program)
+    graph: dict[str, set[str]] = {name: set() for name in names.values()}
+    kinds = program.solver.objects.kind
+    for number, thing, sure, is_winner, resolver in zip(
+        targets.call, outcome.things, targets.confidence, targets.is_winner, targets.resolver, strict=True
+    ):
+        call = calls[number]
+        if sure < threshold and (not is_winner or resolver == "name"):
+            continue
+        if call.dispatch == "decorator" and kinds[thing] == BUILTIN:
+            continue
+        name = target_name(program, names, thing)
+        if name is not None and call.caller in names:
+            graph[names[call.caller]].add(name)
+    return {caller: sorted(graph[caller]) for caller in sorted(graph)}
 
 
 def names_of(program: Program) -> dict[int, str]:
@@ -23,7 +61,7 @@ def names_of(program: Program) -> dict[int, str]:
     names: dict[int, str] = {}
     lambdas: dict[int, int] = {}
     for file, base in zip(program.files, program.bases, strict=True):
-        names[base + 1] = solver.index.names.get(file.path, file.path)
+        names[base + _MODULE_ROW] = solver.index.names.get(file.path, file.path)
     defs = sorted([*solver.functions.values(), *solver.classes.values()], key=lambda each: each.variable)
     for each in defs:
         name = each.name
@@ -34,25 +72,8 @@ def names_of(program: Program) -> dict[int, str]:
     return names
 
 
-def call_graph(program: Program) -> dict[str, list[str]]:
-    """For each def the names of what it calls, both in order."""
-    solver, objects = program.solver, program.solver.objects
-    names = names_of(program)
-    graph: dict[str, set[str]] = {name: set() for name in names.values()}
-    for call in solver.calls:
-        if call.caller not in names:
-            continue
-        for target in call.targets:
-            if call.dispatch == "decorator" and objects.kind[target] == BUILTIN:
-                continue  # marks such as staticmethod run nothing
-            name = target_name(program, names, target)
-            if name is not None:
-                graph[names[call.caller]].add(name)
-    return {caller: sorted(graph[caller]) for caller in sorted(graph)}
-
-
 def target_name(program: Program, names: dict[int, str], target: int) -> str | None:
-    """The name of what is called; nothing for a class without a constructor, which runs no code."""
+    """The name of what is called; nothing for what runs no code."""
     objects = program.solver.objects
     kind, of = objects.kind[target], objects.of[target]
     if kind == FUNCTION:
@@ -68,5 +89,3 @@ def target_name(program: Program, names: dict[int, str], target: int) -> str | N
         outside = next((objects.of[each] for each in order if objects.kind[each] == EXTERNAL), None)
         return None if outside is None else f"{outside}.__init__"
     return None
-
-

@@ -165,7 +165,11 @@ def _pass_at(solver: Solver, function: Function, call: Call, place: int, source:
 def _pass(solver: Solver, function: Function, call: Call, parameter: Parameter, source: int) -> None:
     if source < 0:
         return
-    if function.owner is not None and parameter is next(iter(function.positional), None) and function.raw == function.variable:
+    if (
+        function.owner is not None
+        and parameter is next(iter(function.positional), None)
+        and function.raw == function.variable
+    ):
         solver.wait(source, (_receive_all, function))
     else:
         solver.copy(source, parameter.variable)
@@ -243,8 +247,19 @@ def _call_class(solver: Solver, thing: int, call: Call) -> None:
     is_known = inherit(solver, class_.order, "__init__", made, found)
     if is_known:
         inner = Call(
-            call.file, call.site, call.caller, call.dispatch, call.callee, -1,
-            call.positional, call.named, call.stars, call.mappings, call.targets, call.bound, call.slot,
+            call.file,
+            call.site,
+            call.caller,
+            call.dispatch,
+            call.callee,
+            -1,
+            call.positional,
+            call.named,
+            call.stars,
+            call.mappings,
+            call.targets,
+            call.bound,
+            call.slot,
         )
         solver.wait(found, (invoke_all, inner))
     elif not has_new:
@@ -268,7 +283,13 @@ def _call_by_metaclass(solver: Solver, things: Sequence[int], rule: Rule) -> Non
     for each in things:
         if objects.kind[each] == CLASS:
             found = solver.variable()
-            if inherit(solver, solver.classes[objects.of[each]].order, "__call__", objects.get(INSTANCE, objects.of[each]), found):
+            if inherit(
+                solver,
+                solver.classes[objects.of[each]].order,
+                "__call__",
+                objects.get(INSTANCE, objects.of[each]),
+                found,
+            ):
                 solver.wait(found, (_call_metaclass, thing, call))
 
 
@@ -342,8 +363,19 @@ def _call_context(solver: Solver, thing: int, call: Call) -> None:
     objects = solver.objects
     function = objects.of[thing]
     inner = Call(
-        call.file, call.site, call.caller, call.dispatch, -1, -1,
-        call.positional, call.named, call.stars, call.mappings, call.targets, call.bound, call.slot,
+        call.file,
+        call.site,
+        call.caller,
+        call.dispatch,
+        -1,
+        -1,
+        call.positional,
+        call.named,
+        call.stars,
+        call.mappings,
+        call.targets,
+        call.bound,
+        call.slot,
     )
     solver.invoke(function, inner)
     while objects.kind[function] == BOUND:
@@ -390,4 +422,3 @@ def raise_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     for each in things:
         if solver.objects.kind[each] == CLASS:
             solver.invoke(each, call)
-

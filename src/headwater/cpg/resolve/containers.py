@@ -143,7 +143,9 @@ def read_item_by(solver: Solver, things: Sequence[int], rule: Rule) -> None:
         return
     keyed = [each for each in things if kinds[each] == CONTAINER]
     read_item(
-        solver, [each for each in things if kinds[each] != CONTAINER], (read_item, target, None, file, site, caller)
+        solver,
+        [each for each in things if kinds[each] != CONTAINER],
+        (read_item, target, None, file, site, caller),
     )
     for each in keyed:
         solver.wait(key, (_read_keyed, target, each))
@@ -180,9 +182,7 @@ def store_item(solver: Solver, things: Sequence[int], rule: Rule) -> None:
                 of = "int" if key.startswith(INT_KEY) else "str"
                 solver.add(solver.cell(each, KEYS), objects.get(CONST, of, key))
         elif kind == INSTANCE and has_member(solver, each, "__setitem__"):
-            invoke_method(
-                solver, each, "__setitem__", (file, site, caller), solver.variable(), -1, source
-            )
+            invoke_method(solver, each, "__setitem__", (file, site, caller), solver.variable(), -1, source)
 
 
 def store_item_by(solver: Solver, things: Sequence[int], rule: Rule) -> None:
@@ -348,4 +348,3 @@ def awaited(solver: Solver, things: Sequence[int], rule: Rule) -> None:
             solver.copy(solver.functions[objects.of[each]].returned, target)
         elif kind == INSTANCE and has_member(solver, each, "__await__"):
             invoke_method(solver, each, "__await__", (at[0], at[1], at[2]), solver.variable())
-

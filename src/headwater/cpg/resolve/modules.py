@@ -93,7 +93,9 @@ def index_modules(paths: Iterable[str]) -> ModuleIndex:
     index = ModuleIndex({}, (), files, folders, packages)
     tops = {index.begin_of(path) for path in modules if path.rpartition("/")[0] in packages}
     likely = {"", *([_SOURCES] if _SOURCES in folders and _SOURCES not in packages else [])}
-    roots = tuple(sorted(tops | likely, key=lambda root: (root != "", root != _SOURCES, root.count("/"), root)))
+    roots = tuple(
+        sorted(tops | likely, key=lambda root: (root != "", root != _SOURCES, root.count("/"), root))
+    )
     names = {path: _name_of(path, index, roots) for path in modules}
     return ModuleIndex(names, roots, files, folders, packages)
 

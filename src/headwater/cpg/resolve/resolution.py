@@ -5,7 +5,8 @@ Not here: the rows that come of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.cpg.resolve.attributes import READERS, module_member
@@ -35,6 +36,21 @@ class Program:
     bases: Sequence[int]
     solver: Solver
     imports: Sequence[Linked]
+    sources: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    class_kinds: frozenset[int] = frozenset({CLASS, EXTERNAL, BUILTIN})
+
+    def place(self, variable: int) -> tuple[str, int]:
+        """The file's path and the node of a variable that is one."""
+        file = bisect_right(self.bases, variable) - 1
+        return self.files[file].path, variable - self.bases[file]
+
+    def sources_of(self, variable: int) -> Sequence[int]:
+        """The variables that imports bind and that a variable gets its values from."""
+        if not self.sources:
+            for each in self.imports:
+                for target in self.solver.copies[each.imported.variable] or ():
+                    self.sources.setdefault(target, []).append(each.imported.variable)
+        return self.sources.get(variable, ())
 
 
 def solve(files: Iterable[FileValues]) -> Program:
@@ -85,7 +101,8 @@ def _note_properties(solver: Solver) -> None:
 def _is_property(solver: Solver, variable: int) -> bool:
     objects = solver.objects
     return any(
-        objects.kind[each] == BUILTIN and objects.of[each] == "property" for each in solver.has[variable] or ()
+        objects.kind[each] == BUILTIN and objects.of[each] == "property"
+        for each in solver.has[variable] or ()
     )
 
 

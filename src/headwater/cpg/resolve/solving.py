@@ -134,9 +134,7 @@ class Solver:
         kinds = objects.kind
         constants = sum(kinds[each] == CONST for each in known) + sum(kinds[each] == CONST for each in fresh)
         if constants > MOST_CONSTANTS:
-            types = {
-                objects.get(TYPED, objects.of[each]): None for each in fresh if kinds[each] == CONST
-            }
+            types = {objects.get(TYPED, objects.of[each]): None for each in fresh if kinds[each] == CONST}
             fresh = [each for each in fresh if kinds[each] != CONST]
             fresh += [each for each in types if each not in known and each not in fresh]
         if len(known) + len(fresh) > MOST_OBJECTS:

@@ -224,8 +224,6 @@ def _yield_from(found: Gathering, row: int, node: Any) -> None:
         found.facts.append((YIELDS_FROM, row, found.variable(node.value), None))
 
 
-
-
 EXPRESSIONS: dict[type[ast.AST], Callable[[Gathering, int, Any], None]] = {
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,

@@ -58,7 +58,11 @@ def note_given(found: Gathering, node: Any) -> None:
         for target in node.targets:
             _give(found, target, node.value)
     elif kind is ast.AnnAssign:
-        if node.value is not None and node.target.__class__ is ast.Name and node.target.row not in found.given:
+        if (
+            node.value is not None
+            and node.target.__class__ is ast.Name
+            and node.target.row not in found.given
+        ):
             found.given[node.target.row] = node.value
     elif kind is ast.NamedExpr:
         found.given[node.target.row] = node.value

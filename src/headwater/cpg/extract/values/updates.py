@@ -105,7 +105,9 @@ def _store_items(known: dict[Path, Any], path: Path, value: ast.expr) -> None:
         path, value = todo.pop()
         items: list[tuple[str | None, ast.expr]] = []
         if isinstance(value, ast.Dict) and None not in value.keys:
-            items = [(written_key(key), each) for key, each in zip(value.keys, value.values, strict=True) if key]
+            items = [
+                (written_key(key), each) for key, each in zip(value.keys, value.values, strict=True) if key
+            ]
         elif isinstance(value, ast.List | ast.Tuple) and not any(
             isinstance(each, ast.Starred) for each in value.elts
         ):
@@ -120,7 +122,9 @@ def _store_items(known: dict[Path, Any], path: Path, value: ast.expr) -> None:
 def _update(node: ast.expr, known: dict[Path, Any]) -> None:
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Name(id=name), attr="update"), args=[ast.Dict() as items], keywords=[]
+            func=ast.Attribute(value=ast.Name(id=name), attr="update"),
+            args=[ast.Dict() as items],
+            keywords=[],
         ):
             _store_items(known, (name,), items)
         case _:
