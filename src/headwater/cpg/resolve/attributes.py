@@ -180,8 +180,9 @@ def _read_outside(solver: Solver, rule: Rule) -> None:
         return
     hook = solver.variable()
     if inherit(solver, order, _GETATTR, thing, hook):
-        call = Call(-1, target, -1, "dunder", hook, target)
-        solver.wait(hook, (invoke_all, call))
+        for at in solver.hooked.get(target, ()):
+            call = implied_call(solver, at, "dunder", _GETATTR, target)
+            solver.wait(hook, (invoke_all, call))
         return
     below = solver.subclasses.get(objects.get(CLASS, objects.of[thing]), ())
     for each in below[:_MOST_SUBCLASSES]:  # a class that is made to be mixed in
@@ -380,8 +381,11 @@ READERS: dict[int, Callable[[Solver, int, str, int], None]] = {
 def read_attribute(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     """Rule (…, target, name, file, site, caller): the target gets the attribute of all objects."""
     _, target, name, file, site, caller = rule
+    kinds = solver.objects.kind
     for each in things:
         found = solver.attribute(each, name)
+        if solver.has_hooks and kinds[each] == INSTANCE and has_member(solver, each, _GETATTR):
+            solver.hooked.setdefault(found, []).append((file, site, caller))
         if name in solver.decorated_names:
             solver.wait(found, (_get, target, file, site, caller))
         else:

@@ -202,6 +202,7 @@ def _member(loading: Loading, target: int, source: int, text: Any) -> None:
     class_ = solver.classes.get(target)
     if class_ is not None:
         class_.members[text] = source
+        solver.has_hooks |= text == "__getattr__"
     elif target == loading.base + _MODULE_ROW:
         solver.modules[loading.file][text] = source
 
@@ -269,8 +270,18 @@ def _decorate(loading: Loading, raw: int, target: int, made: int) -> None:
 def _keep_own(solver: Solver, things: Sequence[int], rule: Any) -> None:
     """Give a def what its decorator gave, but not what the same decorator gave other defs: not that again."""
     _, target, made = rule
-    decorated = solver.decorated
-    solver.add_all(target, [each for each in things if each == made or each not in decorated])
+    solver.add_all(target, [each for each in things if each == made or not _is_of_others(solver, each, made)])
+
+
+def _is_of_others(solver: Solver, thing: int, made: int) -> bool:
+    """Whether something is a decorated def as this one is, and not one that a decorator has inside of it."""
+    if thing not in solver.decorated:
+        return False
+    objects = solver.objects
+    defs = solver.functions if objects.kind[thing] == kinds.FUNCTION else solver.classes
+    own = solver.functions if objects.kind[made] == kinds.FUNCTION else solver.classes
+    around = defs[objects.of[thing]].around
+    return around not in solver.functions or around == own[objects.of[made]].around
 
 
 def _decorator(loading: Loading, target: int, source: int, text: Any) -> None:

@@ -57,6 +57,10 @@ class Solver:
     fallbacks: list[Rule] = field(default_factory=list["Rule"])
     put_off: list[tuple[Call, int]] | None = field(default_factory=list["tuple[Call, int]"])
     early: list[tuple[int, str, int]] = field(default_factory=list["tuple[int, str, int]"])
+    has_hooks: bool = False
+    hooked: dict[int, list[tuple[int, int, int]]] = field(
+        default_factory=dict[int, "list[tuple[int, int, int]]"]
+    )
     decorated: set[int] = field(default_factory=set[int])
     decorated_names: set[str] = field(default_factory=set[str])
     modules: list[dict[str, int]] = field(default_factory=list["dict[str, int]"])
