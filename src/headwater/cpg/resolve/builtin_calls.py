@@ -90,7 +90,7 @@ def hand_over(solver: Solver, call: Call, function: int, result: int, arguments:
 def _call_back(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     kinds = solver.objects.kind
     for each in things:
-        if kinds[each] not in {BUILTIN, CONST, TYPED, CONTAINER, EXTERNAL}:
+        if kinds[each] not in {CONST, TYPED, CONTAINER}:
             solver.invoke(each, rule[1])
 
 
@@ -456,6 +456,15 @@ def _defaultdict(solver: Solver, call: Call) -> None:
     hand_over(solver, call, argument(call, _FIRST), item(solver, made, SOME), [])
 
 
+def _field(solver: Solver, call: Call) -> None:
+    """What a field of a dataclass begins with: what its factory makes, or its default."""
+    target = call.result if call.result >= 0 else solver.variable()
+    place = len(call.positional)
+    solver.copy(argument(call, place, "default"), target)
+    for name in ("default_factory", "factory"):
+        hand_over(solver, call, argument(call, place, name), target, [])
+
+
 LIBRARY: dict[str, Callable[[Solver, Call], None]] = {
     "functools.partial": _partial,
     "functools.partialmethod": _partial,
@@ -478,6 +487,10 @@ LIBRARY: dict[str, Callable[[Solver, Call], None]] = {
     "collections.defaultdict": _defaultdict,
     "collections.OrderedDict": _collect("dict"),
     "collections.deque": _collect("list"),
+    "dataclasses.field": _field,
+    "attr.ib": _field,
+    "attr.field": _field,
+    "attrs.field": _field,
     "copy.copy": _pass_through,
     "copy.deepcopy": _pass_through,
     "typing.cast": lambda solver, call: solver.copy(argument(call, _SECOND), call.result),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import INT_KEY
-from headwater.cpg.resolve.builtin_calls import argument, at_of, collection, hand_over
+from headwater.cpg.resolve.builtin_calls import argument, at_of, collection, hand_over, items_of
 from headwater.cpg.resolve.containers import KEYS, SOME, all_items, item, iterate_into, load_item, pour
 from headwater.cpg.resolve.objects import CONST, CONTAINER, GENERATOR, METHOD, TYPED, UNBOUND
 
@@ -36,7 +36,9 @@ def call_method(solver: Solver, thing: int, call: Call) -> None:
     if key in call.bound:
         return
     call.bound.add(key)
-    if kind == "property":
+    if name == "fromkeys":
+        _from_keys(solver, call)
+    elif kind == "property":
         _extend_property(solver, name, receiver, call)
     elif receiver != UNBOUND and objects.kind[receiver] == CONTAINER:
         model = _MODELS.get(name)
@@ -160,6 +162,14 @@ def _items(solver: Solver, thing: int, call: Call) -> None:
     solver.copy(solver.cell(thing, KEYS), item(solver, pair, f"{INT_KEY}0"))
     solver.copy(all_items(solver, thing), item(solver, pair, f"{INT_KEY}1"))
     solver.add(item(solver, made, SOME), pair)
+
+
+def _from_keys(solver: Solver, call: Call) -> None:
+    made = collection(solver, call, "dict")
+    keys = argument(call, 0)
+    if keys >= 0:
+        solver.copy(items_of(solver, call, keys), solver.cell(made, KEYS))
+    solver.copy(argument(call, 1), item(solver, made, SOME))
 
 
 def _copy(solver: Solver, thing: int, call: Call) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import INT_KEY, KEYWORD_ONLY, TEXT_KEY
-from headwater.cpg.resolve.attributes import bound, inherit, invoke_all
+from headwater.cpg.resolve.attributes import bound, has_member, inherit, invoke_all, invoke_method
 from headwater.cpg.resolve.containers import SOME, item, iterate_into, watch
 from headwater.cpg.resolve.objects import (
     BOUND,
@@ -308,6 +308,9 @@ def _make_dataclass(solver: Solver, class_: Class, made: int, call: Call) -> Non
     for each in reversed(class_.order):
         if objects.kind[each] == CLASS:
             fields |= dict.fromkeys(solver.classes[objects.of[each]].fields)
+    if fields and has_member(solver, made, "__post_init__"):
+        at = (call.file, call.site, call.caller)
+        invoke_method(solver, made, "__post_init__", at, solver.variable())
     for name, source in (*zip(fields, call.positional, strict=False), *call.named):
         if source >= 0 and name in fields:
             solver.copy(source, solver.cell(made, name))

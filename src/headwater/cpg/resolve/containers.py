@@ -115,12 +115,26 @@ def read_item(solver: Solver, things: Sequence[int], rule: Rule) -> None:
             else:
                 load_item(solver, each, key, target)
         elif kind == INSTANCE:
-            if has_member(solver, each, "__getitem__"):
-                invoke_method(solver, each, "__getitem__", (file, site, caller), target)
+            _read_instance_item(solver, each, key, target, (file, site, caller))
         elif kind in {CLASS, BUILTIN, EXTERNAL}:
             solver.add(target, each)  # a generic class with its arguments
         elif kind in {TYPED, CONST} and objects.of[each] in {"str", "bytes"}:
             solver.add(target, objects.get(TYPED, objects.of[each]))
+
+
+def _read_instance_item(
+    solver: Solver, thing: int, key: str | None, target: int, at: tuple[int, int, int]
+) -> None:
+    """What a class says of its items; what it inherits of a builtin type works as that does."""
+    if has_member(solver, thing, "__getitem__"):
+        invoke_method(solver, thing, "__getitem__", at, target)
+        return
+    if has_member(solver, thing, "__missing__"):
+        invoke_method(solver, thing, "__missing__", at, target)
+    if key is None or key.startswith(SLICE_KEY):
+        solver.copy(all_items(solver, thing), target)
+    else:
+        load_item(solver, thing, key, target)
 
 
 def _slice(solver: Solver, container: int, key: str, target: int) -> None:
@@ -181,7 +195,9 @@ def store_item(solver: Solver, things: Sequence[int], rule: Rule) -> None:
             if key is not None and is_plain and objects.to[each] == "dict":
                 of = "int" if key.startswith(INT_KEY) else "str"
                 solver.add(solver.cell(each, KEYS), objects.get(CONST, of, key))
-        elif kind == INSTANCE and has_member(solver, each, "__setitem__"):
+        elif kind == INSTANCE and not has_member(solver, each, "__setitem__"):
+            solver.copy(source, item(solver, each, SOME))
+        elif kind == INSTANCE:
             invoke_method(solver, each, "__setitem__", (file, site, caller), solver.variable(), -1, source)
 
 

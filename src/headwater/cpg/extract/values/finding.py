@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.cpg.extract.exports import listed_names
 from headwater.cpg.extract.values.expressions import EXPRESSIONS
 from headwater.cpg.extract.values.facts import (
+    ANNOTATION,
     BUILTIN,
     EXPORT,
     FIELD,
@@ -130,20 +131,34 @@ def _shared(scopes: ScopeEvidence, meant: Sequence[int]) -> frozenset[int]:
 
 def _add_bindings(found: Gathering, scopes: ScopeEvidence, meant: Sequence[int]) -> None:
     """Add what bindings get of all defs, where others may read it: in modules, classes, and other scopes."""
+    kept = _keep_bindings(found, scopes, meant)
+    sites, kinds, opened = scopes.sites, scopes.scopes.kind, scopes.scopes.node
+    bindings = scopes.bindings
+    annotated: dict[int, int] = {}
+    for binding, node, role, how in zip(sites.binding, sites.node, sites.role, sites.def_kind, strict=True):
+        if role == "use" or meant[binding] not in kept:
+            continue
+        if role == "def":
+            found.copy(FIRST_BINDING - meant[binding], found.definition(node))
+        if how == "ann" or role == "annotate":
+            annotated[node] = FIRST_BINDING - meant[binding]
+            if kinds[bindings.scope[binding]] == "class":
+                owner = opened[bindings.scope[binding]]
+                found.facts.append((FIELD, owner, FIRST_BINDING - binding, bindings.name[binding]))
+    if annotated:  # what is said of a name that others read is said of it wherever it is read
+        for number, (op, target, source, text) in enumerate(found.facts):
+            if op == ANNOTATION and target in annotated:
+                found.facts[number] = (ANNOTATION, annotated[target], source, text)
+
+
+def _keep_bindings(found: Gathering, scopes: ScopeEvidence, meant: Sequence[int]) -> set[int]:
+    """Add what names of modules and classes are; all bindings that are read elsewhere."""
     bindings, kinds, opened = scopes.bindings, scopes.scopes.kind, scopes.scopes.node
     read = {there for there in bindings.resolves_to if there is not None}
     facts = found.facts
     kept: set[int] = set()
-    for binding, (scope, name, kind, reason, known) in enumerate(
-        zip(
-            bindings.scope,
-            bindings.name,
-            bindings.kind,
-            bindings.reason,
-            bindings.mangled_name,
-            strict=True,
-        )
-    ):
+    columns = (bindings.scope, bindings.name, bindings.kind, bindings.reason, bindings.mangled_name)
+    for binding, (scope, name, kind, reason, known) in enumerate(zip(*columns, strict=True)):
         if kind == "builtin" and bindings.resolves_to[binding] is None:
             facts.append((BUILTIN, FIRST_BINDING - binding, NOTHING, name))
         elif reason == "star-import":
@@ -154,14 +169,7 @@ def _add_bindings(found: Gathering, scopes: ScopeEvidence, meant: Sequence[int])
                 facts.append((MEMBER, opened[scope], FIRST_BINDING - binding, known or name))
             elif binding in read:
                 kept.add(binding)
-    sites = scopes.sites
-    for binding, node, role, how in zip(sites.binding, sites.node, sites.role, sites.def_kind, strict=True):
-        if role == "def" and meant[binding] in kept:
-            found.copy(FIRST_BINDING - meant[binding], found.definition(node))
-        if (how == "ann" or role == "annotate") and kinds[bindings.scope[binding]] == "class":
-            if bindings.kind[binding] != "instance_attr":
-                owner = opened[bindings.scope[binding]]
-                facts.append((FIELD, owner, FIRST_BINDING - binding, bindings.name[binding]))
+    return kept
 
 
 def _add_exports(found: Gathering, scopes: ScopeEvidence) -> None:
