@@ -55,8 +55,10 @@ RULES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "nonlocal and global",
-        "def f(): ...\ndef g(): ...\nx = None\ndef put():\n global x\n x = f\nput()\nx()\n"
-        "def outer():\n y = None\n def inner():\n  nonlocal y\n  y = g\n inner()\n y()\nouter()",
+        (
+            "def f(): ...\ndef g(): ...\nx = None\ndef put():\n global x\n x = f\nput()\nx()\n"
+            "def outer():\n y = None\n def inner():\n  nonlocal y\n  y = g\n inner()\n y()\nouter()"
+        ),
         {"main": "put f outer", "outer": "outer.inner g"},
     ),
     ("a lambda", "def f(): ...\ng = lambda: f()\ng()", {"main": "<lambda1>", "<lambda1>": "f"}),
@@ -117,8 +119,7 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "the method of the subclass",
-        "class A:\n def m(self):\n  self.n()\n def n(self): ...\n"
-        "class B(A):\n def n(self): ...\nB().m()",
+        ("class A:\n def m(self):\n  self.n()\n def n(self): ...\nclass B(A):\n def n(self): ...\nB().m()"),
         {"main": "A.m", "A.m": "B.n"},
     ),
     (
@@ -128,8 +129,10 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "super with several bases",
-        "class A:\n def m(self): ...\nclass B(A):\n def m(self):\n  super().m()\n"
-        "class C(A):\n def m(self):\n  super().m()\nclass D(B, C):\n def m(self):\n  super().m()\nD().m()",
+        (
+            "class A:\n def m(self): ...\nclass B(A):\n def m(self):\n  super().m()\n"
+            "class C(A):\n def m(self):\n  super().m()\nclass D(B, C):\n def m(self):\n  super().m()\nD().m()"
+        ),
         {"main": "D.m", "D.m": "B.m", "B.m": "C.m", "C.m": "A.m"},
     ),
     (
@@ -144,8 +147,10 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "a property, read and stored",
-        "class C:\n @property\n def p(self):\n  return f\n @p.setter\n def p(self, v): ...\n"
-        "def f(): ...\nc = C()\nc.p()\nc.p = 1",
+        (
+            "class C:\n @property\n def p(self):\n  return f\n @p.setter\n def p(self, v): ...\n"
+            "def f(): ...\nc = C()\nc.p()\nc.p = 1"
+        ),
         {"main": "C.p f"},
     ),
     ("a property by call", "class C:\n def g(self): ...\n p = property(g)\nC().p", {"main": "C.g"}),
@@ -163,10 +168,12 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "operators",
-        "class C:\n def __add__(self, o):\n  return self\n def __radd__(self, o): ...\n"
-        " def __eq__(self, o): ...\n def __getitem__(self, k): ...\n def __setitem__(self, k, v): ...\n"
-        " def __contains__(self, k): ...\n def __neg__(self): ...\n def __iadd__(self, o):\n  return self\n"
-        "c = C()\nc + c\n1 + c\nc == c\nc[0]\nc[0] = 1\n1 in c\n-c\nc += 1",
+        (
+            "class C:\n def __add__(self, o):\n  return self\n def __radd__(self, o): ...\n"
+            " def __eq__(self, o): ...\n def __getitem__(self, k): ...\n def __setitem__(self, k, v): ...\n"
+            " def __contains__(self, k): ...\n def __neg__(self): ...\n def __iadd__(self, o):\n  return self\n"
+            "c = C()\nc + c\n1 + c\nc == c\nc[0]\nc[0] = 1\n1 in c\n-c\nc += 1"
+        ),
         {
             "main": "C.__add__ C.__radd__ C.__eq__ C.__getitem__ C.__setitem__ C.__contains__ C.__neg__ "
             "C.__iadd__"
@@ -174,26 +181,34 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "with",
-        "class C:\n def __enter__(self):\n  return f\n def __exit__(self, *a): ...\n"
-        "def f(): ...\nwith C() as x:\n x()",
+        (
+            "class C:\n def __enter__(self):\n  return f\n def __exit__(self, *a): ...\n"
+            "def f(): ...\nwith C() as x:\n x()"
+        ),
         {"main": "C.__enter__ C.__exit__ f"},
     ),
     (
         "iteration",
-        "class C:\n def __iter__(self):\n  return D()\nclass D:\n def __next__(self):\n  raise StopIteration\n"
-        "for _ in C(): ...",
+        (
+            "class C:\n def __iter__(self):\n  return D()\nclass D:\n def __next__(self):\n  raise StopIteration\n"
+            "for _ in C(): ..."
+        ),
         {"main": "C.__iter__ D.__next__"},
     ),
     (
         "what functions ask of objects",
-        "class C:\n def __len__(self):\n  return 1\n def __str__(self):\n  return ''\n"
-        "c = C()\nlen(c)\nstr(c)\nf'{c}'",
+        (
+            "class C:\n def __len__(self):\n  return 1\n def __str__(self):\n  return ''\n"
+            "c = C()\nlen(c)\nstr(c)\nf'{c}'"
+        ),
         {"main": "C.__len__ C.__str__"},
     ),
     (
         "a class that is raised and caught",
-        "class E(Exception):\n def __init__(self): ...\n def m(self): ...\n"
-        "try:\n raise E\nexcept E as e:\n e.m()",
+        (
+            "class E(Exception):\n def __init__(self): ...\n def m(self): ...\n"
+            "try:\n raise E\nexcept E as e:\n e.m()"
+        ),
         {"main": "E.__init__ E.m"},
     ),
     (
@@ -208,14 +223,18 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "a dataclass",
-        "from dataclasses import dataclass\n@dataclass\nclass C:\n a: object\n b: object = None\n"
-        " def run(self):\n  self.a()\ndef f(): ...\nC(f).run()",
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass C:\n a: object\n b: object = None\n"
+            " def run(self):\n  self.a()\ndef f(): ...\nC(f).run()"
+        ),
         {"main": "C.run dataclasses.dataclass", "C.run": "f"},
     ),
     (
         "a metaclass",
-        "class M(type):\n def __call__(cls):\n  return f\n def m(cls): ...\n"
-        "class C(metaclass=M): ...\ndef f(): ...\nC()()\nC.m()",
+        (
+            "class M(type):\n def __call__(cls):\n  return f\n def m(cls): ...\n"
+            "class C(metaclass=M): ...\ndef f(): ...\nC()()\nC.m()"
+        ),
         {"main": "M.__call__ f M.m"},
     ),
     (
@@ -247,8 +266,10 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "a decorator with arguments, and wraps",
-        "from functools import wraps\ndef deco(n):\n def outer(f):\n  @wraps(f)\n  def inner(*a):\n   return f(*a)\n"
-        "  return inner\n return outer\n@deco(1)\ndef g(x): ...\ng(1)",
+        (
+            "from functools import wraps\ndef deco(n):\n def outer(f):\n  @wraps(f)\n  def inner(*a):\n   return f(*a)\n"
+            "  return inner\n return outer\n@deco(1)\ndef g(x): ...\ng(1)"
+        ),
         {
             "main": "deco deco.outer deco.outer.inner",
             "deco.outer": "functools.wraps functools.update_wrapper",
@@ -257,8 +278,10 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "a decorator that registers",
-        "seen = []\ndef deco(f):\n seen.append(f)\n return f\n@deco\ndef g(): ...\n@deco\ndef h(): ...\n"
-        "g()\ndef run():\n h()\nrun()",
+        (
+            "seen = []\ndef deco(f):\n seen.append(f)\n return f\n@deco\ndef g(): ...\n@deco\ndef h(): ...\n"
+            "g()\ndef run():\n h()\nrun()"
+        ),
         {"main": "deco g run", "run": "h"},
     ),
     (
@@ -273,8 +296,10 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "a context manager",
-        "from contextlib import contextmanager\n@contextmanager\ndef c():\n yield f\ndef f(): ...\n"
-        "with c() as x:\n x()",
+        (
+            "from contextlib import contextmanager\n@contextmanager\ndef c():\n yield f\ndef f(): ...\n"
+            "with c() as x:\n x()"
+        ),
         {"main": "contextlib.contextmanager c f"},
     ),
     (
@@ -284,8 +309,10 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "callbacks of builtins",
-        "def f(x): ...\ndef k(x):\n return 0\nlist(map(f, [1]))\nsorted([1], key=k)\n[1].sort(key=k)\n"
-        "max([1], key=k)\nlist(filter(f, [1]))",
+        (
+            "def f(x): ...\ndef k(x):\n return 0\nlist(map(f, [1]))\nsorted([1], key=k)\n[1].sort(key=k)\n"
+            "max([1], key=k)\nlist(filter(f, [1]))"
+        ),
         {"main": "f k"},
     ),
     (
@@ -300,9 +327,11 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "async with and async for",
-        "import asyncio\nclass C:\n async def __aenter__(self):\n  return f\n async def __aexit__(self, *a): ...\n"
-        " def __aiter__(self):\n  return self\n async def __anext__(self):\n  raise StopAsyncIteration\n"
-        "def f(): ...\nasync def g():\n async with C() as x:\n  x()\n async for _ in C(): ...\nasyncio.run(g())",
+        (
+            "import asyncio\nclass C:\n async def __aenter__(self):\n  return f\n async def __aexit__(self, *a): ...\n"
+            " def __aiter__(self):\n  return self\n async def __anext__(self):\n  raise StopAsyncIteration\n"
+            "def f(): ...\nasync def g():\n async with C() as x:\n  x()\n async for _ in C(): ...\nasyncio.run(g())"
+        ),
         {"main": "asyncio.run g", "g": "C.__aenter__ C.__aexit__ f C.__aiter__ C.__anext__"},
     ),
 ]

@@ -20,10 +20,10 @@ EXPORT_THRESHOLD how sure a candidate must be to be in that graph, unless anothe
 from headwater.cpg.resolve.arguments import ArgumentRows
 from headwater.cpg.resolve.callgraph import call_graph
 from headwater.cpg.resolve.confidence import EXPORT_THRESHOLD
+from headwater.cpg.resolve.defining import FileValues
 from headwater.cpg.resolve.definitions import DefinitionRows
 from headwater.cpg.resolve.hierarchy import BaseRows, OrderRows, OverrideRows
 from headwater.cpg.resolve.importing import ExportRows, ImportRows
-from headwater.cpg.resolve.loading import FileValues
 from headwater.cpg.resolve.outcome import CallRows, TargetRows
 from headwater.cpg.resolve.symbols import Distributions
 from headwater.cpg.resolve.whole import ResolvedRows, resolve_files

@@ -9,31 +9,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import INT_KEY
-from headwater.cpg.resolve.attributes import (
+from headwater.cpg.resolve.containers import SOME, all_items, item, iterate_into, pour
+from headwater.cpg.resolve.lookup import (
     has_member,
     implied_call,
-    invoke_all,
     invoke_method,
-    store_attribute,
 )
-from headwater.cpg.resolve.containers import SOME, all_items, item, iterate_into, pour
 from headwater.cpg.resolve.objects import (
-    BUILTIN,
-    CLASS,
     CLASSMETHOD,
     CONST,
     CONTAINER,
-    CONTEXT,
-    EXTERNAL,
-    FUNCTION,
     INSTANCE,
-    MADE,
-    PARTIAL,
     PROPERTY,
     STATICMETHOD,
-    SUPER,
     TYPED,
     Call,
+)
+from headwater.cpg.resolve.reflecting import (
+    argument,
+    at_of,
+    call_getattr,
+    call_setattr,
+    call_super,
+    call_type,
 )
 
 if TYPE_CHECKING:
@@ -41,11 +39,12 @@ if TYPE_CHECKING:
 
     from headwater.cpg.resolve.solving import Rule, Solver
 
+
 _FIRST, _SECOND, _THIRD = 0, 1, 2
 _COLLECTIONS = frozenset({"list", "tuple", "set", "frozenset", "dict", "reversed"})
 _TYPED = {
-    **{name: "str" for name in ("str", "repr", "format", "chr", "hex", "bin", "oct", "ascii", "input")},
-    **{name: "int" for name in ("int", "len", "ord", "hash", "id")},
+    **dict.fromkeys(("str", "repr", "format", "chr", "hex", "bin", "oct", "ascii", "input"), "str"),
+    **dict.fromkeys(("int", "len", "ord", "hash", "id"), "int"),
     **{name: name for name in ("float", "bytes", "bytearray", "complex", "object", "memoryview")},
     "open": "file",
 }
@@ -66,18 +65,6 @@ _ASKING = {
     "dir": ("__dir__",),
     "divmod": ("__divmod__",),
 }
-
-
-def at_of(call: Call) -> tuple[int, int, int]:
-    """Where a call is, for calls that it implies."""
-    return call.file, call.site, call.caller
-
-
-def argument(call: Call, place: int, name: str | None = None) -> int:
-    """The variable of an argument by its place or its keyword, or -1."""
-    if place < len(call.positional):
-        return call.positional[place]
-    return next((source for keyword, source in call.named if keyword == name), -1) if name else -1
 
 
 def hand_over(solver: Solver, call: Call, function: int, result: int, arguments: Sequence[int]) -> None:
@@ -157,7 +144,7 @@ def _filter(solver: Solver, call: Call) -> None:
     hand_over(solver, call, argument(call, _FIRST), solver.variable(), [values])
 
 
-def _collect(kind: str) -> Callable[[Solver, Call], None]:
+def collect(kind: str) -> Callable[[Solver, Call], None]:
     """A container of the items of the first argument; a copy of one of the same kind keeps its keys."""
 
     def model(solver: Solver, call: Call) -> None:
@@ -261,86 +248,7 @@ def _range(solver: Solver, call: Call) -> None:
     solver.add(item(solver, made, SOME), solver.objects.get(TYPED, "int"))
 
 
-def _getattr(solver: Solver, call: Call) -> None:
-    target = call.result
-    if target >= 0 and len(call.positional) > 1:
-        solver.wait(call.positional[1], (_getattr_named, call, target))
-        solver.copy(argument(call, _THIRD), target)
-
-
-def _getattr_named(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    _, call, target = rule
-    for each in things:
-        if solver.objects.kind[each] == CONST:
-            solver.wait(call.positional[0], (_getattr_of, target, solver.objects.to[each][1:]))
-
-
-def _getattr_of(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    _, target, name = rule
-    for each in things:
-        solver.copy(solver.attribute(each, name), target)
-
-
-def _setattr(solver: Solver, call: Call) -> None:
-    if len(call.positional) > _THIRD:
-        solver.wait(call.positional[1], (_setattr_named, call))
-
-
-def _setattr_named(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    call: Call = rule[1]
-    for each in things:
-        if solver.objects.kind[each] == CONST:
-            name = solver.objects.to[each][1:]
-            solver.wait(call.positional[0], (store_attribute, call.positional[2], name, *at_of(call)))
-
-
-def _super(solver: Solver, call: Call) -> None:
-    """Without arguments it is that of the class around and of the function's first parameter."""
-    if call.result < 0:
-        return
-    if call.positional:
-        solver.wait(call.positional[0], (_super_of, call.result, argument(call, _SECOND)))
-        return
-    caller = call.caller
-    while caller in solver.functions and solver.functions[caller].owner is None:
-        caller = solver.functions[caller].around
-    function = solver.functions.get(caller)
-    if function is not None and function.owner is not None and function.positional:
-        solver.wait(function.positional[0].variable, (_super_to, call.result, function.owner))
-
-
-def _super_of(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    _, target, receiver = rule
-    for each in things:
-        if solver.objects.kind[each] == CLASS and receiver >= 0:
-            solver.wait(receiver, (_super_to, target, solver.objects.of[each]))
-
-
-def _super_to(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    _, target, owner = rule
-    for each in things:
-        if solver.objects.kind[each] in {INSTANCE, CLASS}:
-            solver.add(target, solver.objects.get(SUPER, owner, each))
-
-
-def _type(solver: Solver, call: Call) -> None:
-    if call.result >= 0 and len(call.positional) == 1:
-        solver.wait(call.positional[0], (_type_of, call.result))
-
-
-def _type_of(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    objects = solver.objects
-    for each in things:
-        kind = objects.kind[each]
-        if kind == INSTANCE:
-            solver.add(rule[1], objects.get(CLASS, objects.of[each]))
-        elif kind == MADE:
-            solver.add(rule[1], objects.get(EXTERNAL, objects.of[each]))
-        elif kind in {TYPED, CONST}:
-            solver.add(rule[1], objects.get(BUILTIN, objects.of[each]))
-
-
-def _wrap(kind: int) -> Callable[[Solver, Call], None]:
+def wrap(kind: int) -> Callable[[Solver, Call], None]:
     """What comes back is a wrapper of the argument."""
 
     def model(solver: Solver, call: Call) -> None:
@@ -362,7 +270,8 @@ def _wrapped(solver: Solver, things: Sequence[int], rule: Rule) -> None:
         solver.add(target, made)
 
 
-def _pass_through(solver: Solver, call: Call) -> None:
+def pass_through(solver: Solver, call: Call) -> None:
+    """What comes back is the first argument."""
     if call.result >= 0:
         solver.copy(argument(call, _FIRST), call.result)
 
@@ -375,9 +284,9 @@ def _first_of_items(solver: Solver, call: Call) -> None:
 _MODELS: dict[str, Callable[[Solver, Call], None]] = {
     "map": _map,
     "filter": _filter,
-    **{name: _collect(name) for name in sorted(_COLLECTIONS - {"reversed", "frozenset"})},
-    "frozenset": _collect("set"),
-    "reversed": _collect("iterator"),
+    **{name: collect(name) for name in sorted(_COLLECTIONS - {"reversed", "frozenset"})},
+    "frozenset": collect("set"),
+    "reversed": collect("iterator"),
     "sorted": _sorted,
     "min": _choose,
     "max": _choose,
@@ -388,129 +297,16 @@ _MODELS: dict[str, Callable[[Solver, Call], None]] = {
     "aiter": _iter,
     "next": _next,
     "range": _range,
-    "getattr": _getattr,
-    "setattr": _setattr,
-    "super": _super,
-    "type": _type,
-    "property": _wrap(PROPERTY),
-    "classmethod": _wrap(CLASSMETHOD),
-    "staticmethod": _wrap(STATICMETHOD),
+    "getattr": call_getattr,
+    "setattr": call_setattr,
+    "super": call_super,
+    "type": call_type,
+    "property": wrap(PROPERTY),
+    "classmethod": wrap(CLASSMETHOD),
+    "staticmethod": wrap(STATICMETHOD),
     "any": _first_of_items,
     "all": _first_of_items,
 }
 
 
 # The standard library.
-
-
-def _partial(solver: Solver, call: Call) -> None:
-    if call.result >= 0:
-        solver.partials.setdefault(call.result, call)
-        solver.add(call.result, solver.objects.get(PARTIAL, call.result))
-
-
-def _reduce(solver: Solver, call: Call) -> None:
-    target = call.result if call.result >= 0 else solver.variable()
-    values = items_of(solver, call, argument(call, _SECOND))
-    solver.copy(values, target)
-    solver.copy(argument(call, _THIRD), target)
-    hand_over(solver, call, argument(call, _FIRST), target, [target, values])
-
-
-def _wraps(solver: Solver, call: Call) -> None:
-    """`wraps(f)` gives back a decorator that gives back what it gets."""
-    if call.result >= 0:
-        solver.add(call.result, solver.objects.get(EXTERNAL, "functools.update_wrapper"))
-
-
-def _cache(solver: Solver, call: Call) -> None:
-    """With a function it is the decorator, with options it makes one."""
-    if call.result < 0:
-        return
-    if call.positional and call.dispatch == "decorator":
-        solver.copy(call.positional[0], call.result)
-    else:
-        solver.wait(argument(call, _FIRST, "user_function"), (_cached, call.result))
-        solver.add(call.result, solver.objects.get(EXTERNAL, "functools.update_wrapper"))
-
-
-def _cached(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    solver.add_all(rule[1], [each for each in things if solver.objects.kind[each] == FUNCTION])
-
-
-def _start(solver: Solver, call: Call) -> None:
-    """A thread or process calls its target with the arguments it is given for it."""
-    arguments = argument(call, len(call.positional), "args")
-    inner = implied_call(solver, at_of(call), "callback", "target", solver.variable())
-    if arguments >= 0 and not inner.stars:
-        inner.stars.append((0, arguments))
-    target = argument(call, _SECOND, "target")
-    if target >= 0:
-        solver.wait(target, (invoke_all, inner))
-    if call.result >= 0:
-        solver.add(call.result, solver.objects.get(MADE, "threading.Thread"))
-
-
-def _defaultdict(solver: Solver, call: Call) -> None:
-    made = collection(solver, call, "dict")
-    hand_over(solver, call, argument(call, _FIRST), item(solver, made, SOME), [])
-
-
-def _field(solver: Solver, call: Call) -> None:
-    """What a field of a dataclass begins with: what its factory makes, or its default."""
-    target = call.result if call.result >= 0 else solver.variable()
-    place = len(call.positional)
-    solver.copy(argument(call, place, "default"), target)
-    for name in ("default_factory", "factory"):
-        hand_over(solver, call, argument(call, place, name), target, [])
-
-
-LIBRARY: dict[str, Callable[[Solver, Call], None]] = {
-    "functools.partial": _partial,
-    "functools.partialmethod": _partial,
-    "functools.reduce": _reduce,
-    "functools.wraps": _wraps,
-    "functools.update_wrapper": _pass_through,
-    "functools.lru_cache": _cache,
-    "functools.cache": _cache,
-    "functools.cached_property": _wrap(PROPERTY),
-    "functools.singledispatch": _pass_through,
-    "functools.total_ordering": _pass_through,
-    "abc.abstractmethod": _pass_through,
-    "abc.abstractproperty": _wrap(PROPERTY),
-    "abc.abstractclassmethod": _wrap(CLASSMETHOD),
-    "abc.abstractstaticmethod": _wrap(STATICMETHOD),
-    "contextlib.contextmanager": _wrap(CONTEXT),
-    "contextlib.asynccontextmanager": _wrap(CONTEXT),
-    "types.DynamicClassAttribute": _wrap(PROPERTY),
-    "enum.property": _wrap(PROPERTY),
-    "collections.defaultdict": _defaultdict,
-    "collections.OrderedDict": _collect("dict"),
-    "collections.deque": _collect("list"),
-    "dataclasses.field": _field,
-    "attr.ib": _field,
-    "attr.field": _field,
-    "attrs.field": _field,
-    "copy.copy": _pass_through,
-    "copy.deepcopy": _pass_through,
-    "typing.cast": lambda solver, call: solver.copy(argument(call, _SECOND), call.result),
-    "threading.Thread": _start,
-    "multiprocessing.Process": _start,
-    "asyncio.run": _pass_through,
-}
-
-
-def calls_of_library(otherwise: Callable[[Solver, int, Call], None]) -> Callable[[Solver, int, Call], None]:
-    """Calls of what is outside: those that are known here, and others as they are."""
-
-    def call_outside(solver: Solver, thing: int, call: Call) -> None:
-        model = LIBRARY.get(solver.objects.of[thing])
-        if model is None:
-            otherwise(solver, thing, call)
-            return
-        is_new = thing not in call.targets
-        call.targets.setdefault(thing, "external")
-        if is_new:
-            model(solver, call)
-
-    return call_outside

@@ -4,7 +4,7 @@
     value      where values go: the function is among those that the called expression may be
     class      the same, and it is a class whose instances are made without code of the repository
     builtin    the same, and it is a builtin function, type or method
-    external   the same, and it is outside of the repository, by the name that it is imported or inherited with
+    external   the same, and it is outside of the repository, by the name that it is imported with
     name       nothing but its name: no other method of the repository is called so, or few are
 
 Candidates that agree share what they have; outside names count little beside functions of the repository,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import INT_KEY, SLICE_KEY
-from headwater.cpg.resolve.attributes import has_member, invoke_method
+from headwater.cpg.resolve.lookup import has_member, invoke_method
 from headwater.cpg.resolve.objects import (
     BUILTIN,
     CLASS,
@@ -232,7 +232,7 @@ def _store_unkeyed(solver: Solver, rule: Rule) -> None:
 
 
 def unpack(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    """Rule (…, target, place, file, site, caller): the target gets an item by its place, or those of a star."""
+    """Rule (…, target, place, file, site, caller): the target gets an item by place, or those of a star."""
     _, target, place, file, site, caller = rule
     objects = solver.objects
     for each in things:

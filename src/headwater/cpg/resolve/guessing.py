@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import ATTR
-from headwater.cpg.resolve.attributes import has_method
+from headwater.cpg.resolve.lookup import has_method
 from headwater.cpg.resolve.objects import FUNCTION
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import FROM, STAR
-from headwater.cpg.resolve.attributes import module_member, starred_member
+from headwater.cpg.resolve.lookup import module_member, starred_member
 from headwater.cpg.resolve.modules import STDLIB, is_of_python
 from headwater.cpg.resolve.objects import CLASS, EXTERNAL, FUNCTION, MODULE
 from headwater.cpg.resolve.symbols import external_symbol

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import FROM, IMPORT, IMPORT_AS, STAR
-from headwater.cpg.resolve.attributes import module_at, module_member, starred_member
+from headwater.cpg.resolve.lookup import module_at, module_member, starred_member
 from headwater.cpg.resolve.mro import linearise
 from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, MODULE, NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headwater.cpg.resolve.loading import Imported, Loading
+    from headwater.cpg.resolve.defining import Imported, Loading
     from headwater.cpg.resolve.solving import Rule, Solver
 
 
@@ -50,10 +50,8 @@ def _link(solver: Solver, imported: Imported, path: str) -> Linked:
     text, level = imported.text, imported.level
     module, _, name = text.partition(" ") if imported.op == FROM else (text, "", None)
     wanted = module.partition(".")[0] if imported.op == IMPORT else module
-    if level > 0:
-        at = solver.index.find_relative(path, level, wanted)
-    else:
-        at = solver.index.find(path, wanted)
+    index = solver.index
+    at = index.find_relative(path, level, wanted) if level > 0 else index.find(path, wanted)
     if at is None:
         outside = "." * max(level, 0) + wanted if level > 0 else wanted
         return Linked(imported, None, None, outside, name)
@@ -149,15 +147,18 @@ def _order(solver: Solver, variable: int, done: dict[int, Sequence[int]]) -> Non
 
 def base_objects(solver: Solver, variable: int) -> list[int]:
     """What the bases of a class may be, in order."""
+    return [
+        each
+        for base in solver.classes[variable].bases
+        for each in (sorted(solver.has[base] or ()) if base >= 0 else ())
+        if _is_base(solver, each)
+    ]
+
+
+def _is_base(solver: Solver, thing: int) -> bool:
     objects = solver.objects
-    found: list[int] = []
-    for base in solver.classes[variable].bases:
-        for each in sorted(solver.has[base] or ()) if base >= 0 else ():
-            if objects.kind[each] in {CLASS, EXTERNAL} or (
-                objects.kind[each] == BUILTIN and objects.of[each] != "object"
-            ):
-                found.append(each)
-    return found
+    kind = objects.kind[thing]
+    return kind in {CLASS, EXTERNAL} or (kind == BUILTIN and objects.of[thing] != "object")
 
 
 def _add_base(solver: Solver, things: Sequence[int], rule: Rule) -> None:
@@ -165,9 +166,7 @@ def _add_base(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     class_ = solver.classes[rule[1]]
     objects = solver.objects
     for each in things:
-        if objects.kind[each] not in {CLASS, EXTERNAL, BUILTIN} or each in class_.order:
-            continue
-        if objects.kind[each] == BUILTIN and objects.of[each] == "object":
+        if not _is_base(solver, each) or each in class_.order:
             continue
         more = solver.classes[objects.of[each]].order if objects.kind[each] == CLASS else (each,)
         class_.order = (*class_.order, *(new for new in more if new not in class_.order))

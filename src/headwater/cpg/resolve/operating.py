@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.resolve.attributes import has_member, invoke_method
 from headwater.cpg.resolve.containers import SOME, all_items, item
+from headwater.cpg.resolve.lookup import has_member, invoke_method
 from headwater.cpg.resolve.objects import CONST, CONTAINER, INSTANCE, TYPED, Call
 
 if TYPE_CHECKING:

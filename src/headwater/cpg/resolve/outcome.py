@@ -66,7 +66,7 @@ class TargetRows:
 
 @dataclass(slots=True)
 class Outcome:
-    """What is at hand while rows are made; `winner` has the best target of each call, `things` all of them."""
+    """What is at hand while rows are made; `winner` has the best target of each call."""
 
     program: Program
     symbols: Mapping[int, str]

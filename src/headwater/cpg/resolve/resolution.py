@@ -9,12 +9,14 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.cpg.resolve.attributes import READERS, module_member
-from headwater.cpg.resolve.builtin_calls import call_builtin, calls_of_library
+from headwater.cpg.resolve.attributes import READERS
+from headwater.cpg.resolve.builtin_calls import call_builtin
 from headwater.cpg.resolve.builtin_methods import call_method
 from headwater.cpg.resolve.calling import CALLERS
+from headwater.cpg.resolve.library import calls_of_library
 from headwater.cpg.resolve.linking import link_builtins, link_classes, link_imports
 from headwater.cpg.resolve.loading import load_files, make_instances
+from headwater.cpg.resolve.lookup import module_member
 from headwater.cpg.resolve.modules import index_modules, place_of
 from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, INSTANCE, METHOD
 from headwater.cpg.resolve.solving import Solver
@@ -22,8 +24,8 @@ from headwater.cpg.resolve.solving import Solver
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from headwater.cpg.resolve.defining import FileValues, Loading
     from headwater.cpg.resolve.linking import Linked
-    from headwater.cpg.resolve.loading import FileValues, Loading
 
 _MOST_ROUNDS = 4
 
@@ -121,12 +123,18 @@ def _fill_gaps(solver: Solver, loading: Loading, number: int) -> None:
     for variable, raw in loading.decorated:
         if not solver.has[variable]:
             solver.copy(raw, variable)
-    for target, source, text, file in loading.annotations:
-        function = solver.functions.get(target)
-        variable = target if function is None else function.returned
-        if function is not None and (function.is_generator or function.passed):
-            continue
-        if not solver.has[variable]:
-            named = module_member(solver, file, text) if text is not None else source
-            if named is not None:
-                solver.wait(named, (make_instances, variable))
+    for annotation in loading.annotations:
+        _believe(solver, annotation)
+
+
+def _believe(solver: Solver, annotation: tuple[int, int, str | None, int]) -> None:
+    """What is annotated and of which nothing else is known is an instance of what it is annotated with."""
+    target, source, text, file = annotation
+    function = solver.functions.get(target)
+    if function is not None and (function.is_generator or function.passed):
+        return
+    variable = target if function is None else function.returned
+    if not solver.has[variable]:
+        named = module_member(solver, file, text) if text is not None else source
+        if named is not None:
+            solver.wait(named, (make_instances, variable))

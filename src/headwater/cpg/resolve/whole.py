@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from headwater.cpg.resolve.arguments import ArgumentRows
+    from headwater.cpg.resolve.defining import FileValues
     from headwater.cpg.resolve.definitions import DefinitionRows
     from headwater.cpg.resolve.hierarchy import BaseRows, OrderRows, OverrideRows
     from headwater.cpg.resolve.importing import ExportRows, ImportRows
-    from headwater.cpg.resolve.loading import FileValues
     from headwater.cpg.resolve.outcome import CallRows, Outcome, TargetRows
 
 

@@ -68,11 +68,10 @@ def _attribute(found: Gathering, row: int, node: Any) -> None:
         found.copy(row, found.variable(value))
         return
     source = found.variable(node.value)
-    if source != NOTHING:
-        if node.ctx.__class__ is not ast.Del:
-            found.enter(row)
-            op = ATTR if node.ctx.__class__ is ast.Load else SET_ATTR
-            found.facts.append((op, row, source, found.attribute(node)))
+    if source != NOTHING and node.ctx.__class__ is not ast.Del:
+        found.enter(row)
+        op = ATTR if node.ctx.__class__ is ast.Load else SET_ATTR
+        found.facts.append((op, row, source, found.attribute(node)))
 
 
 def _subscript(found: Gathering, row: int, node: Any) -> None:
@@ -106,8 +105,7 @@ def _call(found: Gathering, row: int, node: Any) -> None:
             arguments.append((ARG, each.row, variable(each.value), "*"))
         else:
             arguments.append((ARG, each.row, variable(each), None))
-    for each in node.keywords:
-        arguments.append((ARG, each.row, variable(each.value), each.arg or "**"))
+    arguments += [(ARG, each.row, variable(each.value), each.arg or "**") for each in node.keywords]
     found.enter(row)
     found.facts.append((CALL, row, callee, None))
     found.facts += arguments

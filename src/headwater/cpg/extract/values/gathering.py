@@ -93,7 +93,7 @@ class Gathering:
                 return NOTHING if binding is None else FIRST_BINDING - binding
             if len(definitions) > 1 or binding in self.shared:
                 return self._merge(row, definitions, binding)
-            given = self.given.get(definitions[0])
+            given: Any = self.given.get(definitions[0])
             if given.__class__ is not ast.Name:
                 return self.definition(definitions[0])
             row = given.row
@@ -143,7 +143,7 @@ class Gathering:
 
     def copy(self, target: int, source: int) -> None:
         """The target gets what the source has, if there is anything."""
-        if source != NOTHING and source != target:
+        if source not in {NOTHING, target}:
             self.facts.append((COPY, target, source, None))
 
     def attribute(self, node: ast.Attribute) -> str:

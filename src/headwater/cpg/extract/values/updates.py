@@ -33,14 +33,11 @@ def note_updates(found: Gathering, body: Sequence[Any]) -> None:
     """Note for each attribute and item in a body that is read right after it was stored what it is."""
     known: dict[Path, Any] = {}
     for statement in body:
-        if known:
-            if not isinstance(statement, _SIMPLE):
-                known.clear()
-            elif _read(found, statement, known):
-                known.clear()
-        if statement.__class__ is ast.Assign:
+        if known and (not isinstance(statement, _SIMPLE) or _read(found, statement, known)):
+            known.clear()
+        if isinstance(statement, ast.Assign):
             _store(statement, known)
-        elif statement.__class__ is ast.Expr:
+        elif isinstance(statement, ast.Expr):
             _update(statement.value, known)
 
 
