@@ -16,7 +16,10 @@ RULES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "both where branches meet",
-        "import sys\ndef f(): ...\ndef g(): ...\na = f if sys else g\nif sys:\n b = f\nelse:\n b = g\na()\nb()",
+        (
+            "import sys\ndef f(): ...\ndef g(): ...\na = f if sys else g\nif sys:\n b = f\n"
+            "else:\n b = g\na()\nb()"
+        ),
         {"main": "f g"},
     ),
     ("a parameter", "def f(): ...\ndef call(a):\n a()\ncall(f)", {"main": "call", "call": "f"}),
@@ -45,7 +48,10 @@ RULES: list[tuple[str, str, dict[str, str]]] = [
     ("what is returned", "def f(): ...\ndef make():\n return f\nmake()()", {"main": "make f"}),
     (
         "what is given back as it is, call by call",
-        "def f(): ...\ndef g(): ...\ndef same(a):\n return a\nx = same(f)\ny = same(g)\nx()\ndef h():\n same(g)()",
+        (
+            "def f(): ...\ndef g(): ...\ndef same(a):\n return a\nx = same(f)\ny = same(g)\n"
+            "x()\ndef h():\n same(g)()"
+        ),
         {"main": "same f", "h": "same g"},
     ),
     (
@@ -142,7 +148,10 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "static and class methods",
-        "class C:\n @staticmethod\n def s(): ...\n @classmethod\n def c(cls):\n  cls.s()\nC.s()\nC.c()\nC().c()",
+        (
+            "class C:\n @staticmethod\n def s(): ...\n @classmethod\n def c(cls):\n"
+            "  cls.s()\nC.s()\nC.c()\nC().c()"
+        ),
         {"main": "C.s C.c", "C.c": "C.s"},
     ),
     (
@@ -157,7 +166,10 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ("an instance that is called", "class C:\n def __call__(self): ...\nC()()", {"main": "C.__call__"}),
     (
         "attributes that functions are stored in",
-        "class C:\n def __init__(self, a):\n  self.a = a\n def run(self):\n  self.a()\ndef f(): ...\nC(f).run()",
+        (
+            "class C:\n def __init__(self, a):\n  self.a = a\n def run(self):\n  self.a()\n"
+            "def f(): ...\nC(f).run()"
+        ),
         {"main": "C.__init__ C.run", "C.run": "f"},
     ),
     ("a bound method", "class C:\n def m(self): ...\nb = C().m\nb()", {"main": "C.m"}),
@@ -171,7 +183,8 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
         (
             "class C:\n def __add__(self, o):\n  return self\n def __radd__(self, o): ...\n"
             " def __eq__(self, o): ...\n def __getitem__(self, k): ...\n def __setitem__(self, k, v): ...\n"
-            " def __contains__(self, k): ...\n def __neg__(self): ...\n def __iadd__(self, o):\n  return self\n"
+            " def __contains__(self, k): ...\n def __neg__(self): ...\n"
+            " def __iadd__(self, o):\n  return self\n"
             "c = C()\nc + c\n1 + c\nc == c\nc[0]\nc[0] = 1\n1 in c\n-c\nc += 1"
         ),
         {
@@ -190,7 +203,8 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     (
         "iteration",
         (
-            "class C:\n def __iter__(self):\n  return D()\nclass D:\n def __next__(self):\n  raise StopIteration\n"
+            "class C:\n def __iter__(self):\n  return D()\nclass D:\n def __next__(self):\n"
+            "  raise StopIteration\n"
             "for _ in C(): ..."
         ),
         {"main": "C.__iter__ D.__next__"},
@@ -218,7 +232,10 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "the class of an object",
-        "class C:\n @classmethod\n def m(cls): ...\n def n(self):\n  type(self).m()\n  self.__class__.m()\nC().n()",
+        (
+            "class C:\n @classmethod\n def m(cls): ...\n def n(self):\n  type(self).m()\n"
+            "  self.__class__.m()\nC().n()"
+        ),
         {"main": "C.n", "C.n": "C.m"},
     ),
     (
@@ -239,7 +256,10 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "private names",
-        "class A:\n def __m(self): ...\n def run(self):\n  self.__m()\nclass B(A):\n def __m(self): ...\nB().run()",
+        (
+            "class A:\n def __m(self): ...\n def run(self):\n  self.__m()\nclass B(A):\n"
+            " def __m(self): ...\nB().run()"
+        ),
         {"main": "A.run", "A.run": "A.__m"},
     ),
     (
@@ -267,7 +287,8 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     (
         "a decorator with arguments, and wraps",
         (
-            "from functools import wraps\ndef deco(n):\n def outer(f):\n  @wraps(f)\n  def inner(*a):\n   return f(*a)\n"
+            "from functools import wraps\ndef deco(n):\n def outer(f):\n  @wraps(f)\n"
+            "  def inner(*a):\n   return f(*a)\n"
             "  return inner\n return outer\n@deco(1)\ndef g(x): ...\ng(1)"
         ),
         {
@@ -286,12 +307,18 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "a class as a decorator",
-        "class D:\n def __init__(self, f):\n  self.f = f\n def __call__(self):\n  self.f()\n@D\ndef g(): ...\ng()",
+        (
+            "class D:\n def __init__(self, f):\n  self.f = f\n def __call__(self):\n"
+            "  self.f()\n@D\ndef g(): ...\ng()"
+        ),
         {"main": "D.__init__ D.__call__", "D.__call__": "g"},
     ),
     (
         "cached",
-        "import functools\n@functools.lru_cache\ndef f(): ...\n@functools.lru_cache(maxsize=1)\ndef g(): ...\nf()\ng()",
+        (
+            "import functools\n@functools.lru_cache\ndef f(): ...\n"
+            "@functools.lru_cache(maxsize=1)\ndef g(): ...\nf()\ng()"
+        ),
         {"main": "functools.lru_cache functools.update_wrapper f g"},
     ),
     (
@@ -322,15 +349,20 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     ),
     (
         "await",
-        "import asyncio\ndef f(): ...\nasync def g():\n return f\nasync def h():\n (await g())()\nasyncio.run(h())",
+        (
+            "import asyncio\ndef f(): ...\nasync def g():\n return f\nasync def h():\n"
+            " (await g())()\nasyncio.run(h())"
+        ),
         {"main": "asyncio.run h", "h": "g f"},
     ),
     (
         "async with and async for",
         (
-            "import asyncio\nclass C:\n async def __aenter__(self):\n  return f\n async def __aexit__(self, *a): ...\n"
+            "import asyncio\nclass C:\n async def __aenter__(self):\n  return f\n"
+            " async def __aexit__(self, *a): ...\n"
             " def __aiter__(self):\n  return self\n async def __anext__(self):\n  raise StopAsyncIteration\n"
-            "def f(): ...\nasync def g():\n async with C() as x:\n  x()\n async for _ in C(): ...\nasyncio.run(g())"
+            "def f(): ...\nasync def g():\n async with C() as x:\n  x()\n"
+            " async for _ in C(): ...\nasyncio.run(g())"
         ),
         {"main": "asyncio.run g", "g": "C.__aenter__ C.__aexit__ f C.__aiter__ C.__anext__"},
     ),

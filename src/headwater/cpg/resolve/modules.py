@@ -2,7 +2,7 @@
 
 A folder with an `__init__` is a package, and the folder above the outermost package is where imports begin
 for what is inside. Any other folder is a namespace package for those who import from above it. A source
-beats the stub beside it. Not here: what a module has in it.
+beats the stub beside it, and a package the module of its name. Not here: what a module has in it.
 """
 
 from __future__ import annotations
@@ -46,13 +46,16 @@ class ModuleIndex:
         begin = self.begin_of(importer)
         key = (begin, name)
         if key not in self.found:
-            steps = name.replace(".", "/")
-            roots = dict.fromkeys((begin, *self.roots))
-            places = (f"{root}/{steps}" if root else steps for root in roots)
-            some = [at for place in places if (at := self.at(place)) is not None]
-            named = [each for each in some if each[0] is not None]
-            self.found[key] = (named or some or [None])[0]
+            sure = dict.fromkeys((begin, "", _SOURCES))
+            guessed = [root for root in self.roots if root not in sure]
+            self.found[key] = self._find_below(name, sure) or self._find_below(name, guessed)
         return self.found[key]
+
+    def _find_below(self, name: str, roots: Iterable[str]) -> tuple[str | None, str] | None:
+        """The first file at a name; a namespace package only where there is none."""
+        steps = name.replace(".", "/")
+        some = [at for root in roots if (at := self.at(f"{root}/{steps}" if root else steps)) is not None]
+        return next((each for each in some if each[0] is not None), some[0] if some else None)
 
     def find_relative(self, importer: str, level: int, name: str) -> tuple[str | None, str] | None:
         """The same for a name with dots before it."""
@@ -80,15 +83,13 @@ class ModuleIndex:
 
 def index_modules(paths: Iterable[str]) -> ModuleIndex:
     """The modules in files with these paths."""
-    modules = sorted(path for path in paths if path.endswith(_SUFFIXES))  # .py before .pyi
+    modules = sorted(path for path in paths if path.endswith(_SUFFIXES))
     files: dict[str, str] = {}
-    for path in modules:
+    for path in sorted(modules, key=lambda path: (path.rpartition(".")[2], _stem(path) != _INIT, path)):
         place = place_of(path)
         if place:
             files.setdefault(place, path)
-    packages = frozenset(
-        path.rpartition("/")[0] for path in modules if path.rpartition("/")[2].rpartition(".")[0] == _INIT
-    )
+    packages = frozenset(path.rpartition("/")[0] for path in modules if _stem(path) == _INIT)
     folders = _folders(modules)
     index = ModuleIndex({}, (), files, folders, packages)
     tops = {index.begin_of(path) for path in modules if path.rpartition("/")[0] in packages}
@@ -104,6 +105,10 @@ def place_of(path: str) -> str:
     """The path of a module without its suffix, and without `__init__`."""
     stem = path.rpartition(".")[0]
     return stem.rpartition("/")[0] if stem.rpartition("/")[2] == _INIT else stem
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def is_of_python(name: str) -> bool:

@@ -101,7 +101,7 @@ def _add_call(outcome: Outcome, call: Call, guesses: Sequence[int]) -> None:
     base = outcome.program.bases[call.file]
     targets = list(call.targets) or list(guesses)
     is_guessed = not call.targets
-    is_wide = call.callee in solver.wide
+    is_wide = solver.is_wide(call.callee)
     number = len(calls.path)
     calls.path.append(outcome.program.files[call.file].path)
     calls.node.append(call.site - base)

@@ -132,6 +132,13 @@ class Solver:
         else:
             waiting += fresh
 
+    def is_wide(self, variable: int) -> bool:
+        """Whether a variable may have more than it was let have, by itself or by where it has it from."""
+        if variable < 0:
+            return False
+        known = self.has[variable]
+        return variable in self.wide or (known is not None and len(known) >= MOST_OBJECTS)
+
     def _bounded(self, variable: int, known: set[int], fresh: list[int]) -> list[int]:
         """What is new without what is too much."""
         objects = self.objects

@@ -82,7 +82,8 @@ def builtin_symbol(name: str, method: str | None = None) -> str:
 
 
 def _descriptor(part: str) -> str:
-    return f"{_quoted(part)}#" if part[:1].isupper() and not part.isupper() else f"{_quoted(part)}."
+    is_class = part[:1].isupper() and (len(part) == 1 or not part.isupper())
+    return f"{_quoted(part)}{'#' if is_class else '.'}"
 
 
 def _quoted(name: str) -> str:
