@@ -142,7 +142,16 @@ def _make_dataclass(solver: Solver, class_: Class, made: int, call: Call) -> Non
 
 
 def _call_instance(solver: Solver, thing: int, call: Call) -> None:
-    solver.wait(solver.attribute(thing, "__call__"), (invoke_all, call))
+    if _is_new(thing, call):
+        solver.wait(solver.attribute(thing, "__call__"), (invoke_all, call))
+
+
+def _is_new(thing: int, call: Call) -> bool:
+    """Whether a call has not met an object yet; some are called by themselves, again and again."""
+    if (thing, NO_RECEIVER) in call.bound:
+        return False
+    call.bound.add((thing, NO_RECEIVER))
+    return True
 
 
 def _call_external(solver: Solver, thing: int, call: Call) -> None:
@@ -164,9 +173,8 @@ def _call_external(solver: Solver, thing: int, call: Call) -> None:
 def _call_partial(solver: Solver, thing: int, call: Call) -> None:
     """The call reaches what the partial was made of, with the arguments of both."""
     made = solver.partials[solver.objects.of[thing]]
-    if (thing, NO_RECEIVER) in call.bound:
+    if not _is_new(thing, call):
         return
-    call.bound.add((thing, NO_RECEIVER))
     inner = Call(
         call.file,
         call.site,
@@ -188,6 +196,8 @@ def _call_partial(solver: Solver, thing: int, call: Call) -> None:
 
 def _call_context(solver: Solver, thing: int, call: Call) -> None:
     """The generator function behind a context manager is reached, and can be entered."""
+    if not _is_new(thing, call):
+        return
     objects = solver.objects
     function = objects.of[thing]
     inner = Call(
@@ -213,7 +223,8 @@ def _call_context(solver: Solver, thing: int, call: Call) -> None:
 
 
 def _call_wrapped(solver: Solver, thing: int, call: Call) -> None:
-    solver.invoke(solver.objects.of[thing], call)
+    if _is_new(thing, call):
+        solver.invoke(solver.objects.of[thing], call)
 
 
 CALLERS: dict[int, Callable[[Solver, int, Call], None]] = {

@@ -36,7 +36,7 @@ def at_of(call: Call) -> tuple[int, int, int]:
 
 def argument(call: Call, place: int, name: str | None = None) -> int:
     """The variable of an argument by its place or its keyword, or -1."""
-    if place < len(call.positional):
+    if 0 <= place < len(call.positional):
         return call.positional[place]
     return next((source for keyword, source in call.named if keyword == name), -1) if name else -1
 

@@ -19,7 +19,7 @@ from headwater.cpg.resolve.loading import load_files, make_instances
 from headwater.cpg.resolve.lookup import module_member
 from headwater.cpg.resolve.modules import index_modules, place_of
 from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, INSTANCE, METHOD
-from headwater.cpg.resolve.solving import Solver
+from headwater.cpg.resolve.solving import LEAST_STEPS, STEPS_PER_FACT, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,6 +68,7 @@ def solve(files: Iterable[FileValues]) -> Program:
         METHOD: call_method,
         EXTERNAL: calls_of_library(CALLERS[EXTERNAL]),
     }
+    solver.most_steps = LEAST_STEPS + STEPS_PER_FACT * sum(len(each.op) for each in ordered)
     loading, bases = load_files(solver, ordered)
     linked = link_imports(solver, loading, [each.path for each in ordered])
     link_builtins(solver, loading)

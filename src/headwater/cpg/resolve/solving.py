@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_CONSTANTS = 8
 MOST_OBJECTS = 40
+# What is solved in the end takes some five steps for each fact; more than this and it is given up.
+LEAST_STEPS, STEPS_PER_FACT = 1_000_000, 50
 
 # What waits for a variable: a function that is given the solver, the new objects and the tuple itself.
 Rule: TypeAlias = "tuple[Any, ...]"
@@ -55,6 +57,9 @@ class Solver:
     implied: dict[tuple[int, str], Call] = field(default_factory=dict["tuple[int, str]", "Call"])
     partials: dict[int, Call] = field(default_factory=dict[int, "Call"])
     fallbacks: list[Rule] = field(default_factory=list["Rule"])
+    steps: int = 0
+    most_steps: int = LEAST_STEPS
+    is_cut: bool = False
     put_off: list[tuple[Call, int]] | None = field(default_factory=list["tuple[Call, int]"])
     early: list[tuple[int, str, int]] = field(default_factory=list["tuple[int, str, int]"])
     has_hooks: bool = False
@@ -96,7 +101,9 @@ class Solver:
         return first
 
     def add(self, variable: int, thing: int) -> None:
-        """The variable may have an object."""
+        """The variable may have an object; nobody wants what has none."""
+        if variable < 0:
+            return
         known = self.has[variable]
         if known is None:
             self.has[variable] = {thing}
@@ -137,17 +144,19 @@ class Solver:
         if variable < 0:
             return False
         known = self.has[variable]
-        return variable in self.wide or (known is not None and len(known) >= MOST_OBJECTS)
+        return self.is_cut or variable in self.wide or (known is not None and len(known) >= MOST_OBJECTS)
 
     def _bounded(self, variable: int, known: set[int], fresh: list[int]) -> list[int]:
         """What is new without what is too much."""
         objects = self.objects
         kinds = objects.kind
-        constants = sum(kinds[each] == CONST for each in known) + sum(kinds[each] == CONST for each in fresh)
-        if constants > MOST_CONSTANTS:
-            types = {objects.get(TYPED, objects.of[each]): None for each in fresh if kinds[each] == CONST}
-            fresh = [each for each in fresh if kinds[each] != CONST]
-            fresh += [each for each in types if each not in known and each not in fresh]
+        constants = [each for each in fresh if kinds[each] == CONST]
+        if constants:
+            before = len([each for each in known if kinds[each] == CONST])
+            if before + len(constants) > MOST_CONSTANTS:
+                types = {objects.get(TYPED, objects.of[each]): None for each in constants}
+                fresh = [each for each in fresh if kinds[each] != CONST]
+                fresh += [each for each in types if each not in known and each not in fresh]
         if len(known) + len(fresh) > MOST_OBJECTS:
             self.wide.add(variable)
             fresh = fresh[: max(0, MOST_OBJECTS - len(known))]
@@ -155,7 +164,7 @@ class Solver:
 
     def copy(self, source: int, target: int) -> None:
         """The target gets all that the source has, now and later."""
-        if source < 0 or source == target:
+        if source < 0 or target < 0 or source == target:
             return
         copies = self.copies[source]
         if copies is None:
@@ -190,15 +199,21 @@ class Solver:
         return [each for each in known if each not in set(waiting)] if len(waiting) < len(known) else []
 
     def run(self) -> None:
-        """Let everything spread until nothing changes."""
+        """Let everything spread until nothing changes, or until that takes too long: then `is_cut` says so."""
         queue, fresh, copies, rules = self.queue, self.fresh, self.copies, self.rules
         add_all, tasks = self.add_all, self.tasks
         while queue or tasks:
-            while tasks:
+            self.steps += 1
+            if self.steps > self.most_steps:
+                self.is_cut = True
+                queue.clear()
+                fresh.clear()
+                tasks.clear()
+                return
+            if tasks:
                 rule, given = tasks.popleft()
                 rule[0](self, given, rule)
-            if not queue:
-                break
+                continue
             variable = queue.popleft()
             things = fresh.pop(variable)
             targets = copies[variable]
