@@ -35,7 +35,7 @@ def call_method(solver: Solver, thing: int, call: Call) -> None:
     key = (thing, UNBOUND)
     if key in call.bound:
         return
-    call.bound.add(key)
+    call.bound[key] = None
     if name == "fromkeys":
         _from_keys(solver, call)
     elif kind == "property":

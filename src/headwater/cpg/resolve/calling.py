@@ -150,7 +150,7 @@ def _is_new(thing: int, call: Call) -> bool:
     """Whether a call has not met an object yet; some are called by themselves, again and again."""
     if (thing, NO_RECEIVER) in call.bound:
         return False
-    call.bound.add((thing, NO_RECEIVER))
+    call.bound[thing, NO_RECEIVER] = None
     return True
 
 

@@ -82,7 +82,7 @@ def _start(solver: Solver, call: Call) -> None:
     arguments = argument(call, len(call.positional), "args")
     inner = implied_call(solver, at_of(call), "callback", "target", solver.variable())
     if arguments >= 0 and not inner.stars:
-        inner.stars.append((0, arguments))
+        inner.stars = ((0, arguments),)
     target = argument(call, _SECOND, "target")
     if target >= 0:
         solver.wait(target, (invoke_all, inner))

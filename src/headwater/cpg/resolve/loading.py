@@ -312,11 +312,11 @@ def _arg(loading: Loading, target: int, source: int, text: Any) -> None:
     if text is None:
         call.positional.append(source)
     elif text == "*":
-        call.stars.append((len(call.positional), source))
+        call.stars = (*call.stars, (len(call.positional), source))
     elif text == "**":
-        call.mappings.append(source)
+        call.mappings = (*call.mappings, source)
     else:
-        call.named.append((text, source))
+        call.named = (*call.named, (text, source))
 
 
 _BY_OP: dict[int, Callable[[Loading, int, int, Any], None]] = {

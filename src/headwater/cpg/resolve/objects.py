@@ -148,9 +148,9 @@ class Call:
     callee: int
     result: int
     positional: list[int] = field(default_factory=list[int])
-    named: list[tuple[str, int]] = field(default_factory=list["tuple[str, int]"])
-    stars: list[tuple[int, int]] = field(default_factory=list["tuple[int, int]"])
-    mappings: list[int] = field(default_factory=list[int])
+    named: Sequence[tuple[str, int]] = ()
+    stars: Sequence[tuple[int, int]] = ()
+    mappings: Sequence[int] = ()
     targets: dict[int, str] = field(default_factory=dict[int, str])
-    bound: set[tuple[int, int]] = field(default_factory=set["tuple[int, int]"])
+    bound: dict[tuple[int, int], None] = field(default_factory=dict["tuple[int, int]", None])
     slot: str = ""

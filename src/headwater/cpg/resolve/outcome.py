@@ -15,6 +15,7 @@ from headwater.cpg.resolve.symbols import builtin_symbol, external_symbol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from headwater.cpg.resolve.objects import Call
     from headwater.cpg.resolve.resolution import Program
@@ -152,7 +153,7 @@ def _ranked(
     return sorted(ranked)
 
 
-def _reason(things: set[int] | None, call: Call) -> str:
+def _reason(things: AbstractSet[int] | None, call: Call) -> str:
     if call.callee < 0:
         return "no value"
     return "nothing known of what is called" if not things else "what is called cannot be called"

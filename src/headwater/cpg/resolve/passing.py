@@ -38,7 +38,7 @@ def reach(solver: Solver, thing: int, call: Call, receiver: int) -> None:
         return
     is_first = thing not in call.targets
     call.targets.setdefault(thing, "value")
-    call.bound.add(key)
+    call.bound[key] = None
     place = 0
     if receiver != NO_RECEIVER:
         place = 1

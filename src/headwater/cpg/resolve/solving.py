@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from headwater.cpg.resolve.objects import CONST, TYPED, Objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from headwater.cpg.resolve.modules import ModuleIndex
     from headwater.cpg.resolve.objects import Call, Class, Function
@@ -41,7 +42,8 @@ class Solver:
 
     index: ModuleIndex
     objects: Objects = field(default_factory=Objects)
-    has: list[set[int] | None] = field(default_factory=list["set[int] | None"])
+    has: list[AbstractSet[int] | None] = field(default_factory=list["AbstractSet[int] | None"])
+    singles: dict[int, frozenset[int]] = field(default_factory=dict[int, "frozenset[int]"])
     copies: list[list[int] | None] = field(default_factory=list["list[int] | None"])
     rules: list[list[Rule] | None] = field(default_factory=list["list[Rule] | None"])
     fresh: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
@@ -106,20 +108,28 @@ class Solver:
             return
         known = self.has[variable]
         if known is None:
-            self.has[variable] = {thing}
-        elif thing in known:
-            return
-        else:
+            self.has[variable] = self._single(thing)
+            self._hand_on(variable, [thing])
+        elif thing not in known:
             self.add_all(variable, (thing,))
-            return
-        self._hand_on(variable, [thing])
+
+    def _single(self, thing: int) -> frozenset[int]:
+        """The set of one object, which all variables share that have nothing else: most do."""
+        found = self.singles.get(thing)
+        if found is None:
+            found = self.singles[thing] = frozenset((thing,))
+        return found
 
     def add_all(self, variable: int, things: Iterable[int]) -> None:
         """The variable may have all of these."""
         known = self.has[variable]
         if known is None:
-            known = self.has[variable] = set()
             fresh = list(things)
+            if len(fresh) == 1:
+                self.has[variable] = self._single(fresh[0])
+                self._hand_on(variable, fresh)
+                return
+            known = set[int]()
         else:
             fresh = [each for each in things if each not in known]
         if not fresh:
@@ -128,7 +138,8 @@ class Solver:
             fresh = self._bounded(variable, known, fresh)
             if not fresh:
                 return
-        known.update(fresh)
+        self.has[variable] = known = set(known) if known.__class__ is not set else known
+        cast("set[int]", known).update(fresh)
         self._hand_on(variable, fresh)
 
     def _hand_on(self, variable: int, fresh: list[int]) -> None:
@@ -146,7 +157,7 @@ class Solver:
         known = self.has[variable]
         return self.is_cut or variable in self.wide or (known is not None and len(known) >= MOST_OBJECTS)
 
-    def _bounded(self, variable: int, known: set[int], fresh: list[int]) -> list[int]:
+    def _bounded(self, variable: int, known: AbstractSet[int], fresh: list[int]) -> list[int]:
         """What is new without what is too much."""
         objects = self.objects
         kinds = objects.kind
@@ -199,7 +210,7 @@ class Solver:
         return [each for each in known if each not in set(waiting)] if len(waiting) < len(known) else []
 
     def run(self) -> None:
-        """Let everything spread until nothing changes, or until that takes too long: then `is_cut` says so."""
+        """Let everything spread until nothing changes, or until it takes too long: then `is_cut` says so."""
         queue, fresh, copies, rules = self.queue, self.fresh, self.copies, self.rules
         add_all, tasks = self.add_all, self.tasks
         while queue or tasks:
