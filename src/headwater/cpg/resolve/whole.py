@@ -5,6 +5,7 @@ Not here: how any of them is found.
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,16 @@ def resolve_files(files: Iterable[FileValues], names: Distributions | None = Non
         files: the value facts of all its files
         names: the distribution that the repository is, and those of modules outside
     """
-    known = names or Distributions()
+    is_enabled = gc.isenabled()
+    gc.disable()  # there are millions of small objects, and none of them goes before all are done with
+    try:
+        return _resolved(files, names or Distributions())
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+def _resolved(files: Iterable[FileValues], known: Distributions) -> ResolvedRows:
     program = solve(files)
     symbols = symbols_of(program, known)
     outcome = call_rows(program, symbols, known)

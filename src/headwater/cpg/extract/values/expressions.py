@@ -125,7 +125,8 @@ def _binary(found: Gathering, row: int, node: Any) -> None:
 
 def _unary(found: Gathering, row: int, node: Any) -> None:
     method = _UNARY.get(node.op.__class__)
-    source = NOTHING if method is None else found.variable(node.operand)
+    is_plain = method is None or node.operand.__class__ is ast.Constant
+    source = NOTHING if is_plain else found.variable(node.operand)
     if source != NOTHING:
         found.enter(row)
         found.facts.append((OPERATOR, row, source, method))

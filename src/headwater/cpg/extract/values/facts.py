@@ -41,7 +41,7 @@ OPS = (
     "class",  # target: class; source: the def around it; text: its name
     "base",  # target: class; source: its base
     "metaclass",
-    "decorator",  # target: the def that follows; source: the decorator; those nearest to it first
+    "decorator",  # target: where it is written; source: what it is; those nearest to their def come first
     "attr",  # target gets what source has under the name in text
     "set_attr",  # what target has becomes an attribute of source
     "item",  # target gets the item of source with the key in text

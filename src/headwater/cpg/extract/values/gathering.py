@@ -80,8 +80,19 @@ class Gathering:
         if kind is ast.JoinedStr:
             self.facts.append((CONST, node.row, NOTHING, "str"))
             return node.row
-        if kind is ast.Compare or (kind is ast.UnaryOp and node.op.__class__ is ast.Not):
+        if kind is ast.Compare:
             return NOTHING
+        if kind is ast.UnaryOp and (node.op.__class__ is ast.Not or node.operand.__class__ is ast.Constant):
+            return self._signed(node)
+        return node.row
+
+    def _signed(self, node: Any) -> int:
+        """The variable of a number with its sign; what is only true or false is nothing."""
+        value = node.operand.value if node.op.__class__ is ast.USub else None
+        text = constant_text(-value) if value.__class__ in {int, float} else None
+        if text is None:
+            return NOTHING
+        self.facts.append((CONST, node.row, NOTHING, text))
         return node.row
 
     def name(self, row: int) -> int:

@@ -211,10 +211,10 @@ def _import_from(found: Gathering, row: int, node: Any) -> None:
 
 
 def _decorators(found: Gathering, row: int, node: Any) -> None:
-    sources = [found.variable(each) for each in node.decorator_list]
-    if sources:
+    if node.decorator_list:
+        made = [(DECORATOR, each.row, found.variable(each), None) for each in node.decorator_list]
         found.enter(row)
-        found.facts += [(DECORATOR, row, source, None) for source in reversed(sources)]
+        found.facts += reversed(made)
 
 
 def _function(found: Gathering, row: int, node: Any) -> None:
