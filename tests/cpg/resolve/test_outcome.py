@@ -1,4 +1,4 @@
-"""Rows of calls: candidates with what speaks for them, arguments, classes, symbols; the same in any order."""
+"""Rows of calls: candidates with what speaks for them; the same in any order."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 from resolve_sample import resolved, values_of
 
-from headwater.cpg.extract.values.facts import PARAM
-from headwater.cpg.resolve import call_graph, resolve_files
-from headwater.cpg.resolve.confidence import CONFIDENCE, confidence_of, resolution_of
+from headwater.cpg.resolve import resolve_files
 
 SAMPLE = {
     "main.py": "import lib\nfrom lib import A, make\nclass B(A):\n def m(self): ...\n"
@@ -63,28 +61,6 @@ def test_a_call_says_how_it_was_resolved(source: str, resolution: str | None, re
     ]
 
 
-def test_what_is_outside_counts_little_beside_what_is_ours() -> None:
-    rows = resolved("import x\ndef f(): ...\ng = f if x else x.f\ng()")
-    assert dict(zip(rows.targets.resolver, rows.targets.confidence, strict=True)) == {
-        "value": 0.85,
-        "external": 0.3,
-    }
-
-
-def test_the_table_never_rises_with_the_number_of_candidates() -> None:
-    for resolver in CONFIDENCE:
-        sure = [confidence_of(resolver, count) for count in range(1, 60)]
-        assert sure == sorted(sure, reverse=True)
-        assert all(0 < each <= 1 for each in sure)
-    assert resolution_of("value", 1, is_wide=True) == "dynamic"
-
-
-def test_a_threshold_leaves_out_what_is_not_sure() -> None:
-    outcome = resolved("class C:\n def only(self): ...\ndef g(a):\n a.only()").outcome
-    assert call_graph(outcome)["main.g"] == []
-    assert call_graph(outcome, 0.4)["main.g"] == ["main.C.only"]
-
-
 def test_a_variable_with_too_much_in_it_is_said_to_be_dynamic() -> None:
     source = "".join(f"def f{at}(): ...\n" for at in range(99))
     source += "fs = []\n" + "".join(f"fs.append(f{at})\n" for at in range(99)) + "for f in fs:\n f()\n"
@@ -92,77 +68,6 @@ def test_a_variable_with_too_much_in_it_is_said_to_be_dynamic() -> None:
     call = len(rows.calls.path) - 1
     assert rows.calls.resolution[call] == "dynamic"
     assert rows.calls.candidates[call] < 99
-
-
-@pytest.mark.parametrize(
-    ("signature", "arguments", "expected"),
-    [
-        ("a, b=1", "1", ["bound a"]),
-        ("a, b", "1", ["bound a", "missing b"]),
-        ("a", "1, 2", ["bound a", "extra"]),
-        ("a", "b=1", ["extra", "missing a"]),
-        ("*a, **k", "1, 2, x=3", ["bound a", "bound a", "bound k"]),
-        ("a, *, b", "1, b=2", ["bound a", "bound b"]),
-        ("a, b", "*xs", ["unknown"]),
-        ("a, b", "b=1, **ks", ["bound b", "unknown"]),
-        ("a, /, b", "1, 2", ["bound a", "bound b"]),
-    ],
-)
-def test_arguments_go_to_parameters(signature: str, arguments: str, expected: list[str]) -> None:
-    source = f"xs = ks = None\ndef f({signature}): ...\nf({arguments})"
-    rows = resolved(source).arguments
-    file = values_of("main.py", source)
-    names = {
-        target: (text or "")[1:]
-        for op, target, text in zip(file.op, file.target, file.text, strict=True)
-        if text and op == PARAM
-    }
-    found = [
-        status if node is None else f"{status} {names[node]}"
-        for status, node in zip(rows.status, rows.param_node, strict=True)
-    ]
-    assert found == expected
-
-
-def test_a_bound_method_has_its_first_parameter() -> None:
-    rows = resolved("class C:\n def m(self, a): ...\nC().m(1)").arguments
-    assert rows.status == ["bound"]
-
-
-def test_classes_have_bases_orders_and_overrides() -> None:
-    rows = resolved(
-        "import x\nclass A:\n def m(self): ...\nclass B(A): ...\nclass C(B, x.Y):\n def m(self): ...\n"
-    )
-    last = [
-        symbol.rpartition("/")[2]
-        for symbol, node in zip(rows.orders.symbol, rows.orders.node, strict=True)
-        if node == max(rows.orders.node)
-    ]
-    assert last == ["C#", "B#", "A#", "Y#"]
-    assert rows.bases.symbol[-1] == "headwater python x . x/Y#"
-    assert rows.overrides.is_transitive == [False]
-
-
-def test_symbols_tell_redefinitions_apart() -> None:
-    rows = resolved("def f():\n def g(): ...\nclass C:\n def m(self): ...\ndef f(): ...\nx = lambda: 0")
-    assert [symbol.rpartition(" ")[2] for symbol in rows.definitions.symbol] == [
-        "main/",
-        "main/f().",
-        "main/f().g().",
-        "main/C#",
-        "main/C#m().",
-        "main/f(+1).",
-        "main/`<lambda>`().",
-    ]
-    assert rows.definitions.kind == [
-        "module",
-        "function",
-        "function",
-        "class",
-        "method",
-        "function",
-        "lambda",
-    ]
 
 
 def test_the_order_of_files_does_not_matter() -> None:

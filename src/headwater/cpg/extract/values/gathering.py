@@ -88,8 +88,8 @@ class Gathering:
 
     def _signed(self, node: Any) -> int:
         """The variable of a number with its sign; what is only true or false is nothing."""
-        value = node.operand.value if node.op.__class__ is ast.USub else None
-        text = constant_text(-value) if value.__class__ in {int, float} else None
+        value: object = node.operand.value if node.op.__class__ is ast.USub else None
+        text = constant_text(-value) if isinstance(value, int | float) else None
         if text is None:
             return NOTHING
         self.facts.append((CONST, node.row, NOTHING, text))
