@@ -83,6 +83,8 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
         "cpg/resolve/test_symbols.py",
         "rows of definitions, read with their symbols",
     ),
+    "cpg/resolve/descriptors.py": ("cpg/resolve/test_calling.py", "properties and the like, called there"),
+    "cpg/resolve/dispatching.py": ("cpg/resolve/test_calling.py", "functions chosen by type, called there"),
     "cpg/resolve/guessing.py": ("cpg/resolve/test_outcome.py", "a call that is known by name alone"),
     "cpg/resolve/library.py": (
         "cpg/resolve/test_calling.py",

@@ -278,6 +278,52 @@ CLASSES: list[tuple[str, str, dict[str, str]]] = [
         {"main": "A.B.m"},
     ),
 ]
+ASKED: list[tuple[str, str, dict[str, str]]] = [
+    (
+        "members of an enum",
+        "import enum\nclass E(enum.Enum):\n A = 1\n def m(self): ...\nE.A.m()\nfor e in E:\n e.m()",
+        {"main": "E.m"},
+    ),
+    (
+        "a descriptor",
+        (
+            "class D:\n def __get__(self, o, t):\n  return f\n def __set__(self, o, v): ...\n"
+            "def f(): ...\nclass A:\n d = D()\na = A()\na.d()\na.d = 1"
+        ),
+        {"main": "D.__get__ D.__set__ f"},
+    ),
+    (
+        "told of a subclass",
+        "class A:\n def __init_subclass__(cls): ...\nclass B(A): ...",
+        {"main": "A.__init_subclass__"},
+    ),
+    (
+        "after construction",
+        (
+            "import dataclasses\n@dataclasses.dataclass\nclass C:\n a: int = 0\n"
+            " b: list = dataclasses.field(default_factory=list)\n def __post_init__(self): ...\nC()"
+        ),
+        {"main": "dataclasses.dataclass C.__post_init__", "C": "dataclasses.field"},
+    ),
+    (
+        "a missing key",
+        "class C(dict):\n def __missing__(self, key): ...\nC()[1]",
+        {"main": "C.__missing__"},
+    ),
+    (
+        "compared to be sorted",
+        "class C:\n def __lt__(self, other):\n  return True\nsorted([C(), C()])",
+        {"main": "C.__lt__"},
+    ),
+    (
+        "by the begin of a name",
+        (
+            "class C:\n def on_a(self): ...\n def on_b(self): ...\n def off(self): ...\n"
+            " def run(self, n):\n  getattr(self, 'on_' + n)()\n  getattr(self, f'on_{n}')()\nC().run('a')"
+        ),
+        {"main": "C.run", "C.run": "C.on_a C.on_b"},
+    ),
+]
 WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
     (
         "a decorator",
@@ -343,6 +389,24 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
         {"main": "f k"},
     ),
     (
+        "chosen by type",
+        (
+            "from functools import singledispatch\n@singledispatch\ndef f(x): ...\n"
+            "@f.register(int)\ndef g(x): ...\n@f.register\ndef h(x: str): ...\nf(1)\nf('')"
+        ),
+        {"main": "functools.singledispatch f g h"},
+    ),
+    (
+        "a stack of context managers",
+        (
+            "import contextlib\nclass C:\n def __enter__(self):\n  return self\n"
+            " def __exit__(self, *a): ...\n def m(self): ...\nwith contextlib.ExitStack() as s:\n s.enter_context(C()).m()"
+        ),
+        {
+            "main": "contextlib.ExitStack contextlib.ExitStack.enter_context C.__enter__ C.__exit__ C.m",
+        },
+    ),
+    (
         "reduce",
         "import functools\ndef f(a, b):\n return a\nfunctools.reduce(f, [1, 2])",
         {"main": "functools.reduce f"},
@@ -385,14 +449,15 @@ def without_builtins(graph: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    ("source", "edges"), [pytest.param(*rest, id=name) for name, *rest in (*RULES, *CLASSES, *WRAPPERS)]
+    ("source", "edges"),
+    [pytest.param(*rest, id=name) for name, *rest in (*RULES, *CLASSES, *ASKED, *WRAPPERS)],
 )
 def test_calls_reach_what_the_rule_says(source: str, edges: dict[str, str]) -> None:
     assert without_builtins(graph_of(source)) == expected(edges)
 
 
 @pytest.mark.parametrize(
-    "source", [pytest.param(source, id=name) for name, source, _ in (*RULES, *CLASSES, *WRAPPERS)]
+    "source", [pytest.param(source, id=name) for name, source, _ in (*RULES, *CLASSES, *ASKED, *WRAPPERS)]
 )
 def test_all_that_runs_is_in_the_graph(source: str) -> None:
     graph = graph_of(source)

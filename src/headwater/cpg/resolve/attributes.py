@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.cpg.resolve.descriptors import get_all, set_all
 from headwater.cpg.resolve.lookup import (
     bind_all,
-    bound,
     has_member,
     has_method,
     implied_call,
@@ -263,25 +263,9 @@ def read_attribute(solver: Solver, things: Sequence[int], rule: Rule) -> None:
         if solver.has_hooks and kinds[each] == INSTANCE and has_member(solver, each, _GETATTR):
             solver.hooked.setdefault(found, []).append((file, site, caller))
         if name in solver.decorated_names:
-            solver.wait(found, (_get, target, file, site, caller))
+            solver.wait(found, (get_all, target, file, site, caller))
         else:
             solver.copy(found, target)
-
-
-def _get(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    """Give what was read to a target; a property is called for it."""
-    _, target, file, site, caller = rule
-    objects = solver.objects
-    plain: list[int] = []
-    for each in things:
-        if objects.kind[each] == BOUND and objects.kind[objects.of[each]] == PROPERTY:
-            getter, receiver = objects.of[objects.of[each]], objects.to[each]
-            call = implied_call(solver, (file, site, caller), "property", "get", target)
-            solver.invoke(bound(solver, getter, receiver), call)
-        else:
-            plain.append(each)
-    if plain:
-        solver.add_all(target, plain)
 
 
 def store_attribute(solver: Solver, things: Sequence[int], rule: Rule) -> None:
@@ -322,22 +306,4 @@ def _store_member(solver: Solver, thing: int, name: str, source: int) -> None:
 
 def _set_property(solver: Solver, thing: int, name: str, stored: tuple[int, int, int, int]) -> None:
     found = solver.attribute(thing, name)
-    solver.wait(found, (_set, *stored))
-
-
-def _set(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    _, source, file, site, caller = rule
-    objects = solver.objects
-    for each in things:
-        if objects.kind[each] == BOUND and objects.kind[objects.of[each]] == PROPERTY:
-            call = implied_call(solver, (file, site, caller), "property", "set", solver.variable())
-            if not call.positional:
-                call.positional.append(source)
-            receiver = objects.to[each]
-            solver.wait(solver.cell(objects.of[each], "set"), (_call_setter, call, receiver))
-
-
-def _call_setter(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    _, call, receiver = rule
-    for each in things:
-        solver.invoke(bound(solver, each, receiver), call)
+    solver.wait(found, (set_all, *stored))

@@ -185,7 +185,14 @@ def _sorted(solver: Solver, call: Call) -> None:
     made = collection(solver, call, "list")
     values = items_of(solver, call, argument(call, _FIRST))
     solver.copy(values, item(solver, made, SOME))
+    solver.wait(values, (_compare, call))
     hand_over(solver, call, argument(call, len(call.positional), "key"), solver.variable(), [values])
+
+
+def _compare(solver: Solver, things: Sequence[int], rule: Rule) -> None:
+    for each in things:
+        if solver.objects.kind[each] == INSTANCE and has_member(solver, each, "__lt__"):
+            invoke_method(solver, each, "__lt__", at_of(rule[1]), solver.variable())
 
 
 def _choose(solver: Solver, call: Call) -> None:

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import INT_KEY
 from headwater.cpg.resolve.builtin_calls import argument, at_of, collection, hand_over, items_of
-from headwater.cpg.resolve.containers import KEYS, SOME, all_items, item, iterate_into, load_item, pour
-from headwater.cpg.resolve.objects import CONST, CONTAINER, GENERATOR, METHOD, TYPED, UNBOUND
+from headwater.cpg.resolve.containers import (
+    KEYS,
+    SOME,
+    all_items,
+    item,
+    iterate_into,
+    known_key,
+    load_item,
+    pour,
+)
+from headwater.cpg.resolve.dispatching import REGISTER, register
+from headwater.cpg.resolve.objects import CONTAINER, GENERATOR, METHOD, TYPED, UNBOUND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +46,9 @@ def call_method(solver: Solver, thing: int, call: Call) -> None:
     if key in call.bound:
         return
     call.bound[key] = None
-    if name == "fromkeys":
+    if (kind, name) == REGISTER:
+        register(solver, receiver, call)
+    elif name == "fromkeys":
         _from_keys(solver, call)
     elif kind == "property":
         _extend_property(solver, name, receiver, call)
@@ -124,10 +136,9 @@ def _get(solver: Solver, thing: int, call: Call) -> None:
 
 def _get_keyed(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     _, thing, target = rule
-    objects = solver.objects
     for each in things:
-        if objects.kind[each] == CONST and objects.to[each] is not None:
-            load_item(solver, thing, objects.to[each], target)
+        if (key := known_key(solver, each)) is not None:
+            load_item(solver, thing, key, target)
         else:
             solver.copy(all_items(solver, thing), target)
 

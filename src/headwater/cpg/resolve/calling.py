@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.resolve.lookup import bound, has_member, inherit, invoke_all, invoke_method
+from headwater.cpg.resolve.lookup import bound, has_member, implied_call, inherit, invoke_all, invoke_method
 from headwater.cpg.resolve.objects import (
     BOUND,
     CLASS,
@@ -261,3 +261,14 @@ def raise_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     for each in things:
         if solver.objects.kind[each] == CLASS:
             solver.invoke(each, call)
+
+
+def tell_bases(solver: Solver) -> None:
+    """Where a class is made, `__init_subclass__` of its bases is called."""
+    objects = solver.objects
+    for class_ in solver.classes.values():
+        thing, found = objects.get(CLASS, class_.variable), solver.variable()
+        if inherit(solver, class_.order[1:], "__init_subclass__", thing, found):
+            at = (class_.file, class_.variable, class_.around)
+            call = implied_call(solver, at, "dunder", "__init_subclass__", -1)
+            solver.wait(found, (_call_new, call, thing))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.extract.values.facts import INT_KEY, SLICE_KEY
-from headwater.cpg.resolve.lookup import has_member, invoke_method
+from headwater.cpg.extract.values.facts import INT_KEY, PREFIX_KEY, SLICE_KEY
+from headwater.cpg.resolve.lookup import has_member, invoke_method, is_enum
 from headwater.cpg.resolve.objects import (
     BUILTIN,
     CLASS,
@@ -49,6 +49,15 @@ def item(solver: Solver, container: int, key: str | None) -> int:
     for watcher in solver.watchers.get(container, ()):
         solver.tasks.append((watcher, key))
     return found
+
+
+def known_key(solver: Solver, thing: int) -> str | None:
+    """The key that an object is, if it is a literal."""
+    objects = solver.objects
+    if objects.kind[thing] != CONST:
+        return None
+    key: str = objects.to[thing]
+    return None if key.startswith(PREFIX_KEY) else key
 
 
 def all_items(solver: Solver, container: int) -> int:
@@ -168,10 +177,9 @@ def read_item_by(solver: Solver, things: Sequence[int], rule: Rule) -> None:
 
 def _read_keyed(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     _, target, container = rule
-    objects = solver.objects
     for each in things:
-        if objects.kind[each] == CONST:
-            load_item(solver, container, objects.to[each], target)
+        if (key := known_key(solver, each)) is not None:
+            load_item(solver, container, key, target)
         else:
             solver.copy(all_items(solver, container), target)
 
@@ -219,10 +227,8 @@ def store_item_by(solver: Solver, things: Sequence[int], rule: Rule) -> None:
 
 def _store_keyed(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     _, source, container = rule
-    objects = solver.objects
     for each in things:
-        key = objects.to[each] if objects.kind[each] == CONST else SOME
-        solver.copy(source, item(solver, container, key))
+        solver.copy(source, item(solver, container, known_key(solver, each)))
 
 
 def _store_unkeyed(solver: Solver, rule: Rule) -> None:
@@ -316,6 +322,8 @@ def iterate_into(solver: Solver, thing: int, target: int, at: tuple[int, int, in
             invoke_method(solver, thing, "__getitem__", at, target)
     elif kind in {TYPED, CONST} and objects.of[thing] == "str":
         solver.add(target, objects.get(TYPED, "str"))
+    elif kind == CLASS and is_enum(solver, thing):
+        solver.add(target, objects.get(INSTANCE, objects.of[thing]))
 
 
 def _next(solver: Solver, things: Sequence[int], rule: Rule) -> None:

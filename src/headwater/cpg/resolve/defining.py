@@ -152,7 +152,7 @@ def load_class(loading: Loading, target: int, source: int, text: Any) -> None:
     """A class."""
     solver = loading.solver
     made = solver.objects.get(kinds.CLASS, target)
-    solver.classes[target] = Class(target, text, source, order=(made,))
+    solver.classes[target] = Class(target, text, source, loading.file, order=(made,))
     if loading.decorators:
         raw = solver.variable()
         decorate(loading, raw, target, made)

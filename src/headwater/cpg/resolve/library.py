@@ -17,7 +17,8 @@ from headwater.cpg.resolve.builtin_calls import (
     pass_through,
     wrap,
 )
-from headwater.cpg.resolve.containers import SOME, item
+from headwater.cpg.resolve.containers import SOME, enter, item
+from headwater.cpg.resolve.dispatching import make_dispatch
 from headwater.cpg.resolve.lookup import (
     implied_call,
     invoke_all,
@@ -104,6 +105,12 @@ def _field(solver: Solver, call: Call) -> None:
         hand_over(solver, call, argument(call, place, name), target, [])
 
 
+def _enter(solver: Solver, call: Call) -> None:
+    """A stack of context managers enters one more."""
+    target = call.result if call.result >= 0 else solver.variable()
+    solver.wait(argument(call, _FIRST), (enter, target, None, *at_of(call)))
+
+
 LIBRARY: dict[str, Callable[[Solver, Call], None]] = {
     "functools.partial": _partial,
     "functools.partialmethod": _partial,
@@ -113,7 +120,10 @@ LIBRARY: dict[str, Callable[[Solver, Call], None]] = {
     "functools.lru_cache": _cache,
     "functools.cache": _cache,
     "functools.cached_property": wrap(PROPERTY),
-    "functools.singledispatch": pass_through,
+    "functools.singledispatch": make_dispatch,
+    "functools.singledispatchmethod": make_dispatch,
+    "contextlib.ExitStack.enter_context": _enter,
+    "contextlib.closing": pass_through,
     "functools.total_ordering": pass_through,
     "abc.abstractmethod": pass_through,
     "abc.abstractproperty": wrap(PROPERTY),

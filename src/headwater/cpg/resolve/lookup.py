@@ -12,7 +12,10 @@ from headwater.cpg.resolve.objects import (
     BOUND,
     CLASS,
     CLASSMETHOD,
+    CONST,
+    CONTAINER,
     CONTEXT,
+    EXTERNAL,
     FUNCTION,
     INSTANCE,
     MODULE,
@@ -20,6 +23,7 @@ from headwater.cpg.resolve.objects import (
     PARTIAL,
     PROPERTY,
     STATICMETHOD,
+    TYPED,
     Call,
 )
 
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.solving import Rule, Solver
 
 
+_PLAIN = frozenset({CONST, TYPED, CONTAINER})
 _BOUND_KINDS = frozenset({FUNCTION, PARTIAL})
 _TYPES_OF: dict[str, type[object]] = {
     name: each for name, each in vars(builtins).items() if isinstance(each, type)
@@ -84,8 +89,12 @@ def member_of(solver: Solver, class_: Class, name: str) -> int | None:
 def bind_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     """Rule (…, thing, target): the target gets members of a class, bound to an object."""
     _, thing, target = rule
+    kinds = solver.objects.kind
     for each in things:
-        solver.add(target, bound(solver, each, thing))
+        if solver.put_off is not None and kinds[each] in _PLAIN:  # whether it is an enum is not known yet
+            solver.unbound.append((each, thing, target))
+        else:
+            solver.add(target, bound(solver, each, thing))
 
 
 def bound(solver: Solver, member: int, thing: int) -> int:
@@ -104,7 +113,18 @@ def bound(solver: Solver, member: int, thing: int) -> int:
         return objects.get(CONTEXT, bound(solver, objects.of[member], thing))
     if kind == PROPERTY and not is_class:
         return objects.get(BOUND, member, thing)
+    if kind == INSTANCE and not is_class and has_member(solver, member, "__get__"):
+        return objects.get(BOUND, member, thing)
+    if is_class and kind in _PLAIN and is_enum(solver, thing):
+        return objects.get(INSTANCE, objects.of[thing])
     return member
+
+
+def is_enum(solver: Solver, thing: int) -> bool:
+    """Whether the values of a class are instances of it."""
+    objects = solver.objects
+    order = solver.classes[objects.of[thing]].order
+    return any(objects.kind[each] == EXTERNAL and objects.of[each].startswith("enum.") for each in order)
 
 
 def _bound_to(solver: Solver, member: int, thing: int) -> int:

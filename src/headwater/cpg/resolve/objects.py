@@ -34,6 +34,7 @@ KINDS = (
     "staticmethod",  # of: what it wraps
     "context",  # of: the generator function of a context manager
     "entered",  # of: the same, called
+    "dispatch",  # of: the variable of the call that made it
 )
 (
     FUNCTION,
@@ -58,6 +59,7 @@ KINDS = (
     STATICMETHOD,
     CONTEXT,
     ENTERED,
+    DISPATCH,
 ) = range(len(KINDS))
 UNBOUND = -1
 
@@ -126,6 +128,7 @@ class Class:
     variable: int
     name: str
     around: int
+    file: int
     bases: list[int] = field(default_factory=list[int])  # variables, as they are written
     metaclasses: list[int] = field(default_factory=list[int])
     members: dict[str, int] = field(default_factory=dict[str, int])

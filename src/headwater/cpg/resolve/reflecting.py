@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.cpg.extract.values.facts import PREFIX_KEY
 from headwater.cpg.resolve.attributes import store_attribute
 from headwater.cpg.resolve.objects import (
     BUILTIN,
@@ -53,13 +54,30 @@ def _getattr_named(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     _, call, target = rule
     for each in things:
         if solver.objects.kind[each] == CONST:
-            solver.wait(call.positional[0], (_getattr_of, target, solver.objects.to[each][1:]))
+            key: str = solver.objects.to[each]
+            rule_ = _getattr_like if key.startswith(PREFIX_KEY) else _getattr_of
+            solver.wait(call.positional[0], (rule_, target, key[1:]))
 
 
 def _getattr_of(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     _, target, name = rule
     for each in things:
         solver.copy(solver.attribute(each, name), target)
+
+
+def _getattr_like(solver: Solver, things: Sequence[int], rule: Rule) -> None:
+    """All attributes of a class whose names begin so: `getattr(self, "visit_" + name)`."""
+    _, target, prefix = rule
+    objects = solver.objects
+    for each in things:
+        if objects.kind[each] not in {INSTANCE, CLASS} or not prefix:
+            continue
+        classes = [
+            objects.of[one] for one in solver.classes[objects.of[each]].order if objects.kind[one] == CLASS
+        ]
+        names = {name for one in classes for name in solver.classes[one].members if name.startswith(prefix)}
+        for name in sorted(names):
+            solver.copy(solver.attribute(each, name), target)
 
 
 def call_setattr(solver: Solver, call: Call) -> None:
@@ -71,7 +89,7 @@ def call_setattr(solver: Solver, call: Call) -> None:
 def _setattr_named(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     call: Call = rule[1]
     for each in things:
-        if solver.objects.kind[each] == CONST:
+        if solver.objects.kind[each] == CONST and not solver.objects.to[each].startswith(PREFIX_KEY):
             name = solver.objects.to[each][1:]
             solver.wait(call.positional[0], (store_attribute, call.positional[2], name, *at_of(call)))
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from headwater.cpg.resolve.attributes import READERS
 from headwater.cpg.resolve.builtin_calls import call_builtin
 from headwater.cpg.resolve.builtin_methods import call_method
-from headwater.cpg.resolve.calling import CALLERS
+from headwater.cpg.resolve.calling import CALLERS, tell_bases
+from headwater.cpg.resolve.dispatching import call_dispatch, read_dispatch
 from headwater.cpg.resolve.library import calls_of_library
 from headwater.cpg.resolve.linking import link_builtins, link_classes, link_imports
 from headwater.cpg.resolve.loading import load_files, make_instances
-from headwater.cpg.resolve.lookup import module_member
+from headwater.cpg.resolve.lookup import bound, has_member, module_member
 from headwater.cpg.resolve.modules import index_modules, place_of
-from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, INSTANCE, METHOD
+from headwater.cpg.resolve.objects import BUILTIN, CLASS, DISPATCH, EXTERNAL, INSTANCE, METHOD
 from headwater.cpg.resolve.solving import LEAST_STEPS, STEPS_PER_FACT, Solver
 
 if TYPE_CHECKING:
@@ -62,24 +63,28 @@ def solve(files: Iterable[FileValues]) -> Program:
     solver = Solver(index)
     solver.places = [place_of(each.path) for each in ordered]
     solver.file_of_path = {each.path: number for number, each in enumerate(ordered)}
-    solver.readers = READERS
+    solver.readers = READERS | {DISPATCH: read_dispatch}
     solver.callers = CALLERS | {
         BUILTIN: call_builtin,
         METHOD: call_method,
+        DISPATCH: call_dispatch,
         EXTERNAL: calls_of_library(CALLERS[EXTERNAL]),
     }
     solver.most_steps = LEAST_STEPS + STEPS_PER_FACT * sum(len(each.op) for each in ordered)
     loading, bases = load_files(solver, ordered)
     linked = link_imports(solver, loading, [each.path for each in ordered])
     link_builtins(solver, loading)
-    _note_properties(solver)
     solver.run()
     link_classes(solver)
+    _note_properties(solver)
     put_off, solver.put_off = solver.put_off or [], None
+    for member, thing, target in solver.unbound:
+        solver.add(target, bound(solver, member, thing))
     for thing, name, target in solver.early:
         READERS[solver.objects.kind[thing]](solver, thing, name, target)
     for call, thing in put_off:
         solver.invoke(thing, call)
+    tell_bases(solver)
     solver.run()
     for number in range(_MOST_ROUNDS):
         _fill_gaps(solver, loading, number)
@@ -102,11 +107,17 @@ def _note_properties(solver: Solver) -> None:
 
 
 def _is_property(solver: Solver, variable: int) -> bool:
+    """Whether what is called makes a property, or another object that is asked when it is read or stored."""
     objects = solver.objects
-    return any(
-        objects.kind[each] == BUILTIN and objects.of[each] == "property"
-        for each in solver.has[variable] or ()
-    )
+    for each in solver.has[variable] or ():
+        kind = objects.kind[each]
+        if kind == BUILTIN and objects.of[each] == "property":
+            return True
+        if kind == CLASS:
+            made = objects.get(INSTANCE, objects.of[each])
+            if has_member(solver, made, "__get__") or has_member(solver, made, "__set__"):
+                return True
+    return False
 
 
 def _fill_gaps(solver: Solver, loading: Loading, number: int) -> None:

@@ -63,6 +63,7 @@ class Solver:
     most_steps: int = LEAST_STEPS
     is_cut: bool = False
     put_off: list[tuple[Call, int]] | None = field(default_factory=list["tuple[Call, int]"])
+    unbound: list[tuple[int, int, int]] = field(default_factory=list["tuple[int, int, int]"])
     early: list[tuple[int, str, int]] = field(default_factory=list["tuple[int, str, int]"])
     has_hooks: bool = False
     hooked: dict[int, list[tuple[int, int, int]]] = field(

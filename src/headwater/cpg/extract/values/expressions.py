@@ -13,6 +13,7 @@ from headwater.cpg.extract.values.facts import (
     ATTR,
     AWAIT,
     CALL,
+    CONST,
     DISPLAY,
     ELEMENT,
     INT_KEY,
@@ -29,7 +30,7 @@ from headwater.cpg.extract.values.facts import (
     YIELDS,
     YIELDS_FROM,
 )
-from headwater.cpg.extract.values.gathering import written_key
+from headwater.cpg.extract.values.gathering import prefix_text, written_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,6 +122,10 @@ def operate(found: Gathering, row: int, method: str, left: int, right: Any) -> N
 
 def _binary(found: Gathering, row: int, node: Any) -> None:
     operate(found, row, f"__{METHODS[node.op.__class__]}__", found.variable(node.left), node.right)
+    if node.left.__class__ is ast.Constant and node.op.__class__ in {ast.Add, ast.Mod}:
+        text = prefix_text(node.left)
+        if text != "str":
+            found.facts.append((CONST, row, NOTHING, text))
 
 
 def _unary(found: Gathering, row: int, node: Any) -> None:

@@ -113,8 +113,8 @@ OPS = (
 
 # The kinds of parameters in the text of a PARAM.
 POSITIONAL_ONLY, POSITIONAL, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = "/", "a", "*", "k", "&"
-# Keys: of an int, of a text, a slice; everything else is no key that can be told.
-INT_KEY, TEXT_KEY, SLICE_KEY = "i", "s", ":"
+# Keys: of an int, of a text, a slice, the begin of a text; everything else is no key that can be told.
+INT_KEY, TEXT_KEY, SLICE_KEY, PREFIX_KEY = "i", "s", ":", "p"
 
 
 @dataclass(frozen=True, slots=True)

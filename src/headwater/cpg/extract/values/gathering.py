@@ -17,6 +17,7 @@ from headwater.cpg.extract.values.facts import (
     IN,
     INT_KEY,
     NOTHING,
+    PREFIX_KEY,
     SLICE_KEY,
     TEXT_KEY,
 )
@@ -78,7 +79,9 @@ class Gathering:
         if kind is ast.NamedExpr:
             return self.variable(node.value)
         if kind is ast.JoinedStr:
-            self.facts.append((CONST, node.row, NOTHING, "str"))
+            self.facts.append(
+                (CONST, node.row, NOTHING, prefix_text(node.values[0] if node.values else None))
+            )
             return node.row
         if kind is ast.Compare:
             return NOTHING
@@ -178,6 +181,15 @@ def constant_text(value: object) -> str | None:
         return None
     key = key_text(value)
     return name if key is None else f"{name} {key}"
+
+
+def prefix_text(node: ast.expr | None) -> str:
+    """A text of which only the begin is known, from its first part or from what it is formatted with."""
+    match node:
+        case ast.Constant(value=str() as text) if (begin := text.partition("%")[0]).isidentifier():
+            return f"str {PREFIX_KEY}{begin}"
+        case _:
+            return "str"
 
 
 def key_text(value: object) -> str | None:
