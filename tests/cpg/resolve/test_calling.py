@@ -400,7 +400,8 @@ WRAPPERS: list[tuple[str, str, dict[str, str]]] = [
         "a stack of context managers",
         (
             "import contextlib\nclass C:\n def __enter__(self):\n  return self\n"
-            " def __exit__(self, *a): ...\n def m(self): ...\nwith contextlib.ExitStack() as s:\n s.enter_context(C()).m()"
+            " def __exit__(self, *a): ...\n def m(self): ...\n"
+            "with contextlib.ExitStack() as s:\n s.enter_context(C()).m()"
         ),
         {
             "main": "contextlib.ExitStack contextlib.ExitStack.enter_context C.__enter__ C.__exit__ C.m",

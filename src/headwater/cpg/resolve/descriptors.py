@@ -22,7 +22,7 @@ def get_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     objects = solver.objects
     plain: list[int] = []
     for each in things:
-        kind: int | None = objects.kind[objects.of[each]] if objects.kind[each] == BOUND else None
+        kind = _kind_of_member(solver, each)
         if kind == PROPERTY:
             getter, receiver = objects.of[objects.of[each]], objects.to[each]
             call = implied_call(solver, (file, site, caller), "property", "get", target)
@@ -42,7 +42,7 @@ def set_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     _, source, file, site, caller = rule
     objects = solver.objects
     for each in things:
-        kind: int | None = objects.kind[objects.of[each]] if objects.kind[each] == BOUND else None
+        kind = _kind_of_member(solver, each)
         if kind == PROPERTY:
             call = implied_call(solver, (file, site, caller), "property", "set", solver.variable(), source)
             solver.wait(solver.cell(objects.of[each], "set"), (_call_setter, call, objects.to[each]))
@@ -51,6 +51,15 @@ def set_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
             solver.add(receiver, objects.to[each])
             at = (file, site, caller)
             invoke_method(solver, objects.of[each], "__set__", at, solver.variable(), receiver, source)
+
+
+def _kind_of_member(solver: Solver, thing: int) -> int | None:
+    """The kind of what is bound, if anything is."""
+    objects = solver.objects
+    if objects.kind[thing] != BOUND:
+        return None
+    member: int = objects.of[thing]
+    return objects.kind[member]
 
 
 def _call_setter(solver: Solver, things: Sequence[int], rule: Rule) -> None:
