@@ -41,6 +41,70 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "run/over_connect.py": ("run/test_clusters.py", "plans sent to a real Spark Connect server"),
     "runtime/connecting.py": ("run/test_clusters.py", "a session on a real Spark Connect server"),
     "run/outcome.py": ("run/test_engine.py", "values; a run returns them"),
+    "cpg/extract/values/annotations.py": (
+        "cpg/extract/values/test_finding.py",
+        "facts of annotations, among those of all nodes",
+    ),
+    "cpg/extract/values/expressions.py": (
+        "cpg/extract/values/test_finding.py",
+        "facts of expressions, one by one",
+    ),
+    "cpg/extract/values/facts.py": (
+        "cpg/extract/values/test_finding.py",
+        "the columns, which every fact is in",
+    ),
+    "cpg/extract/values/gathering.py": (
+        "cpg/extract/values/test_finding.py",
+        "which variable a name is, seen in facts",
+    ),
+    "cpg/extract/values/statements.py": (
+        "cpg/extract/values/test_finding.py",
+        "facts of statements, one by one",
+    ),
+    "cpg/extract/values/updates.py": (
+        "cpg/extract/values/test_finding.py",
+        "what was just stored, seen in facts",
+    ),
+    "cpg/resolve/attributes.py": (
+        "cpg/resolve/test_calling.py",
+        "what is read and stored, seen in what is called",
+    ),
+    "cpg/resolve/builtin_calls.py": (
+        "cpg/resolve/test_calling.py",
+        "callbacks and containers of builtins, called there",
+    ),
+    "cpg/resolve/builtin_methods.py": ("cpg/resolve/test_calling.py", "methods of containers, called there"),
+    "cpg/resolve/containers.py": ("cpg/resolve/test_calling.py", "items by key and by place, called there"),
+    "cpg/resolve/defining.py": (
+        "cpg/resolve/test_calling.py",
+        "functions, classes and decorators, called there",
+    ),
+    "cpg/resolve/definitions.py": (
+        "cpg/resolve/test_symbols.py",
+        "rows of definitions, read with their symbols",
+    ),
+    "cpg/resolve/descriptors.py": ("cpg/resolve/test_calling.py", "properties and the like, called there"),
+    "cpg/resolve/dispatching.py": ("cpg/resolve/test_calling.py", "functions chosen by type, called there"),
+    "cpg/resolve/guessing.py": ("cpg/resolve/test_outcome.py", "a call that is known by name alone"),
+    "cpg/resolve/library.py": (
+        "cpg/resolve/test_calling.py",
+        "functions that hand functions on, called there",
+    ),
+    "cpg/resolve/linking.py": ("cpg/resolve/test_importing.py", "what imports and bases mean"),
+    "cpg/resolve/loading.py": ("cpg/resolve/test_calling.py", "every fact that there is, loaded there"),
+    "cpg/resolve/lookup.py": ("cpg/resolve/test_calling.py", "inherited and bound members, called there"),
+    "cpg/resolve/objects.py": (
+        "cpg/resolve/test_calling.py",
+        "values without behaviour; every call has some",
+    ),
+    "cpg/resolve/operating.py": ("cpg/resolve/test_calling.py", "operators, called there"),
+    "cpg/resolve/passing.py": ("cpg/resolve/test_calling.py", "arguments that are called by who gets them"),
+    "cpg/resolve/reflecting.py": ("cpg/resolve/test_calling.py", "super, type and getattr, called there"),
+    "cpg/resolve/resolution.py": (
+        "cpg/resolve/test_outcome.py",
+        "the steps one after the other, the same in any order of files",
+    ),
+    "cpg/resolve/whole.py": ("cpg/resolve/test_outcome.py", "all rows at once, which every test reads"),
     "run/sessions.py": ("run/test_engine.py", "a run that has nothing to do must not start Spark"),
 }
 
