@@ -22,6 +22,8 @@ from pathlib import Path
 
 from measuring import Taken, run_command, verdict
 
+from headwater.runtime import RuntimeProfile, prepare_engine
+
 HEADWATER = Path(sys.executable).parent / "headwater"
 DJANGO = "django==5.1"
 # Bars for Django: seconds, CPU seconds and bytes from nothing; for one file, a part of those; and seconds.
@@ -95,6 +97,7 @@ def measure(folder: Path, warehouse: Path) -> None:
 
 def main() -> None:
     """Measures a copy, so that a file can be changed."""
+    prepare_engine(RuntimeProfile(), archive=True)  # else it is made beside what is measured
     with tempfile.TemporaryDirectory() as place:
         given = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else fetch_django(Path(place))
         hidden = shutil.ignore_patterns(".*", "build")
