@@ -36,7 +36,16 @@ TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 # Compiling a plan takes longer than running it over a handful of rows.
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
 # The JVM's own collector works beside the tests, on the cores that they need; there is little to collect.
-SERIAL = "-XX:+UseSerialGC"
+SERIAL = ("-XX:-UseParallelGC", "-XX:+UseSerialGC")
+# A run is short, and its JVM optimises late; that of the tests lives long, and is full of compiled code.
+LONG_LIVED = (
+    *("-XX:Tier4InvocationThreshold=5000", "-XX:Tier4MinInvocationThreshold=600"),
+    *(
+        "-XX:Tier4CompileThreshold=15000",
+        "-XX:Tier4BackEdgeThreshold=40000",
+        "-XX:ReservedCodeCacheSize=480m",
+    ),
+)
 # Spark keeps the plans of the last thousand queries for a web page that nobody opens here.
 FORGETTING = tuple(
     f"-Dspark.{kept}=20" for kept in ("sql.ui.retainedExecutions", "ui.retainedJobs", "ui.retainedStages")
@@ -98,7 +107,9 @@ def runtime() -> Generator[SessionRuntime]:
     Commands that tests run in processes of their own compile, as everywhere.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, SERIAL, *FORGETTING)))
+        patch.setattr(
+            engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, *SERIAL, *LONG_LIVED, *FORGETTING))
+        )
         with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
             defaults = session.jvm_session.sharedState().conf()
             for key, value in INTERPRETED.items():

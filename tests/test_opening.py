@@ -7,7 +7,7 @@ import pytest
 
 import headwater
 from headwater.errors import ProjectNotFound, SessionIncompatible
-from headwater.opening import open_project
+from headwater.opening import open_project, open_roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,3 +96,17 @@ def test_a_folder_that_cannot_be_read_is_passed_by(tmp_path: Path, monkeypatch: 
     (tmp_path / "open" / "a.py").unlink()
     with pytest.raises(ProjectNotFound):
         open_project(tmp_path)
+
+
+def test_several_roots_are_repositories_of_one_project(tmp_path: Path) -> None:
+    for path in ("x/one/a.py", "y/two/b.py"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    roots = [tmp_path / "y" / "two", tmp_path / "x" / "one", tmp_path / "x" / "one"]
+    project, names = open_roots(roots, warehouse=tmp_path / "w")
+    assert names == ("x/one", "y/two")
+    assert project.config.root == tmp_path
+    alone, (name,) = open_roots(roots[:1], warehouse=tmp_path / "w")
+    assert (name, alone.config.root) == ("two", tmp_path / "y")
+    with pytest.raises(ProjectNotFound):
+        open_roots([*roots, tmp_path / "z"], warehouse=tmp_path / "w")

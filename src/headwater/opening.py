@@ -15,18 +15,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater.cpg import EVIDENCE, graph_name, has_python_files, python_graph
+from headwater.cpg import (
+    EVIDENCE,
+    RESOLUTION,
+    Surroundings,
+    distribution_of,
+    graph_name,
+    has_python_files,
+    installed_for,
+    python_graph,
+)
 from headwater.delta import ScanOptions, find_head
 from headwater.pipeline import PROJECT_FILE, packaged_project, project_not_found, read_project
 from headwater.run import Project
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
 # The graph of a folder that is a project, too, has a warehouse of its own: two pipelines, two records.
 _GRAPH_FOLDER = "graph"
+# How the name of a graph of several repositories begins, which no other graph takes in.
+_SEVERAL = "roots_of_"
 
 
 def open_project(
@@ -68,11 +79,45 @@ def open_project(
     else:
         place = Path(warehouse or os.environ.get("HEADWATER_WAREHOUSE") or own)
         config = packaged_project(root, name)
-    config = replace(config, name=name, declare=partial(_declare_graph, name, place.resolve() / "tables"))
+    config = replace(
+        config, name=name, declare=partial(_declare_graph, name, root, place.resolve() / "tables")
+    )
     return Project(config, warehouse=place, profile=profile, settings=settings, spark=spark)
 
 
-def _declare_graph(name: str, tables: Path) -> None:
-    """Declares the graph of a repository, and of those whose evidence is in the same warehouse."""
-    found = [each for each in sorted(tables.glob(f"{EVIDENCE}*")) if find_head(each.as_uri())]
-    python_graph(name, {each.name.removeprefix(EVIDENCE): str(each) for each in found})
+def open_roots(
+    roots: Sequence[str | os.PathLike[str]],
+    *,
+    warehouse: str | os.PathLike[str],
+    profile: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> tuple[Project, tuple[str, ...]]:
+    """The code graphs of several repositories as one project, and their names: paths from where all lie.
+
+    Raises:
+        UsageError: one of them is no folder with Python files.
+    """
+    folders = sorted({Path(root).resolve() for root in roots})
+    for folder in folders:
+        if not folder.is_dir() or not has_python_files(ScanOptions().paths_below(folder)):
+            raise project_not_found(folder)
+    parent = Path(os.path.commonpath([each.parent for each in folders]))
+    names = tuple(each.relative_to(parent).as_posix() for each in folders)
+    name = _SEVERAL + graph_name(parent)
+    config = packaged_project(parent, name)
+    around = Surroundings(installed=installed_for(), roots=names)
+    config = replace(config, name=name, declare=partial(python_graph, name, around))
+    return Project(config, warehouse=warehouse, profile=profile, settings=settings), names
+
+
+def _declare_graph(name: str, root: Path, tables: Path) -> None:
+    """Declares the graph of a repository, and of those whose tables are in the same warehouse."""
+    found = [each.name.removeprefix(EVIDENCE) for each in sorted(tables.glob(f"{EVIDENCE}*"))]
+    beside = {each: tables for each in found if not each.startswith(_SEVERAL) and _is_whole(tables, each)}
+    around = Surroundings(distribution=distribution_of(root), installed=installed_for(root), beside=beside)
+    python_graph(name, around)
+
+
+def _is_whole(tables: Path, name: str) -> bool:
+    """Whether all that others read of a repository is there."""
+    return all(find_head((tables / f"{kind}{name}").as_uri()) for kind in (EVIDENCE, RESOLUTION))

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from headwater.artifacts import commit_plans, encode_plans, read_plans
+from headwater.artifacts import PlanBasis, commit_plans, encode_plans, read_plans, read_schedule
 from headwater.artifacts.plans import PlansRecord
 from headwater.errors import ManifestUnreadable, WarehouseNotWritable
 from headwater.plan import (
@@ -244,3 +244,11 @@ def test_what_is_told_of_plans_has_one_form_and_a_schema(
     assert msgspec.json.encode(value, order="sorted").decode() == snapshot(name="json")
     assert msgspec.msgpack.encode(value, order="sorted").hex() == snapshot(name="msgpack")
     assert msgspec.json.schema(type(value)) == snapshot(name="schema")
+
+
+def test_what_plans_were_made_of_is_kept_beside_them(tmp_path: Path) -> None:
+    basis = PlanBasis(definitions="d", sources={"orders": "c"})
+    commit_plans(tmp_path, RUN, [SMALL], basis=basis)
+    assert read_schedule(tmp_path, RUN).basis == basis
+    commit_plans(tmp_path, "other", [SMALL])
+    assert read_schedule(tmp_path, "other").basis is None

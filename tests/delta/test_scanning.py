@@ -72,6 +72,21 @@ def test_a_folder_is_walked_without_caches_and_environments(tmp_path: Path) -> N
     assert paths(scan(tmp_path)) == [".hidden/x.py", "_private.py", "a.py", "b.py", "pkg/mod.py"]
 
 
+def test_only_some_folders_can_be_asked_for(tmp_path: Path) -> None:
+    for path in ("a/one.py", "a/deep/two.py", "b/three.py", "c.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    options = ScanOptions.of({"include": "*.py", "folders": "a\nb\na/deep"})
+    assert [each.path for each in scan(tmp_path, options).files] == [
+        "a/deep/two.py",
+        "a/one.py",
+        "b/three.py",
+    ]
+    for outside in ("../a", "/a", "a/../.."):
+        with pytest.raises(InvalidSetting, match="folders"):
+            ScanOptions.of({"folders": outside})
+
+
 def test_of_a_repository_git_says_what_counts(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     write(tmp_path, tracked="1", gone="2", ignored="3", new="4")

@@ -66,7 +66,7 @@ PROFILE = RuntimeProfile(
     ),
 )
 # A process that does so little is over before the JVM has compiled well, and before there is much to collect.
-HASTY = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+HASTY = ("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC")
 PATIENCE = 120.0
 PLAIN = "--plain"
 _PR_CAPBSET_DROP = 24

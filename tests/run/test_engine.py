@@ -13,7 +13,7 @@ import headwater
 from headwater.artifacts import last_manifest, read_manifest
 from headwater.delta import note_of, read_head
 from headwater.errors import HeadwaterError, PlanDrift
-from headwater.run import engine
+from headwater.run import steps
 
 if TYPE_CHECKING:
     from headwater.run import Progress, Project, RunOutcome
@@ -299,14 +299,14 @@ def test_a_session_that_would_run_plans_otherwise_is_refused_before_any_work(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(copy / ".headwater")
-    plan_views = engine.plan_views
+    plan_views = steps.plan_views
 
     def planned(run: Any, *given: Any) -> Any:
         compiled = plan_views(run, *given)
         run.engine.get().spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
         return compiled
 
-    monkeypatch.setattr(engine, "plan_views", planned)
+    monkeypatch.setattr(steps, "plan_views", planned)
     with pytest.raises(PlanDrift) as caught:
         build(copy)
     assert caught.value.differences == ("setting spark.sql.session.timeZone: planned UTC, found Asia/Tokyo",)

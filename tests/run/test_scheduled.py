@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 import headwater
 from headwater.pipeline import build_plan
-from headwater.run import engine
+from headwater.run import steps
 
 if TYPE_CHECKING:
     import pytest
@@ -24,7 +24,7 @@ def test_the_bytes_that_were_planned_are_what_runs(
     assert runtime.profile.driver_memory == "2g"
     folder = project_folder(one_sql="-- headwater: table\nSELECT 1 AS x")
     other = build_plan(lambda spark: spark.sql("SELECT 2 AS x")).executable
-    plan_views = engine.plan_views
+    plan_views = steps.plan_views
 
     def planned(*given: Any) -> Any:
         compiled: Any = plan_views(*given)
@@ -37,7 +37,7 @@ def test_the_bytes_that_were_planned_are_what_runs(
             statistics=compiled.statistics,
         )
 
-    monkeypatch.setattr(engine, "plan_views", planned)
+    monkeypatch.setattr(steps, "plan_views", planned)
     project = headwater.open(folder, settings={"master": "local[2]", "driver_memory": "2g"})
     assert project.build().status == "done"
     with project.query("SELECT x FROM one") as result:

@@ -11,8 +11,8 @@ read_manifest               one run
 read_manifests              all of a warehouse; manifest_paths: where they are
 last_manifest               the newest run
 RunMark                     a run that is under way; marked_runs were stopped, and remove_mark forgets one
-PlansRecord                 the plans of a run, with each PlannedSource: encode_plans, commit_plans,
-                            read_plans, read_schedule
+PlansRecord                 the plans of a run, with each PlannedSource and their PlanBasis: encode_plans,
+                            commit_plans, read_plans, read_schedule
 
 How tables were read (a ReadRecord), from the values that `delta` gives:
 SnapshotRecord              snapshot_record: a table at a version
@@ -68,6 +68,7 @@ from headwater.artifacts.manifest import (
     read_manifests,
 )
 from headwater.artifacts.plans import (
+    PlanBasis,
     PlannedSource,
     PlansRecord,
     commit_plans,
@@ -134,6 +135,7 @@ __all__ = [
     "MutationRecord",
     "OperatorsRecord",
     "PinRecord",
+    "PlanBasis",
     "PlannedSource",
     "PlansRecord",
     "ReadRecord",

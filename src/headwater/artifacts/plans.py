@@ -35,34 +35,54 @@ class PlannedSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     plan: bytes | None = None
 
 
+class PlanBasis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that the plans of a run were made of, so that a later run can tell that its own would be the same.
+
+    `definitions` is one digest of views, declarations, rules, settings and the planner itself; `sources` has
+    a digest of the columns of each source, which belong to its data.
+    """
+
+    definitions: str
+    sources: dict[str, str]
+
+
 class PlansRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Every view of a run as it was planned, and every source as it was declared, sorted by name.
 
-    `derived` are the plans that were run instead of a view's own, to make the rows of some keys.
+    `derived` are the plans that were run instead of a view's own, to make the rows of some keys. `basis` is
+    what the plans were made of.
     """
 
     schema_version: int = _SCHEMA_VERSION
     plans: tuple[PlanBundle, ...]
     sources: tuple[PlannedSource, ...] = ()
     derived: tuple[PlanBundle, ...] = ()
+    basis: PlanBasis | None = None
 
 
-def encode_plans(bundles: Iterable[PlanBundle], sources: Iterable[PlannedSource] = ()) -> bytes:
+def encode_plans(
+    bundles: Iterable[PlanBundle], sources: Iterable[PlannedSource] = (), basis: PlanBasis | None = None
+) -> bytes:
     """The plans' one form: keys sorted, a final newline."""
     ordered = sorted(bundles, key=lambda each: each.view)
     record = PlansRecord(
         plans=tuple(each for each in ordered if each.refresh is None),
         sources=tuple(sorted(sources, key=lambda each: each.name)),
         derived=tuple(each for each in ordered if each.refresh is not None),
+        basis=basis,
     )
     return msgspec.json.encode(record, order="sorted") + b"\n"
 
 
 def commit_plans(
-    warehouse: Path, run_id: str, bundles: Iterable[PlanBundle], sources: Iterable[PlannedSource] = ()
+    warehouse: Path,
+    run_id: str,
+    bundles: Iterable[PlanBundle],
+    sources: Iterable[PlannedSource] = (),
+    basis: PlanBasis | None = None,
 ) -> Path:
     """Writes a run's plans in one step."""
-    return write_whole(_path(warehouse, run_id), encode_plans(bundles, sources), warehouse)
+    return write_whole(_path(warehouse, run_id), encode_plans(bundles, sources, basis), warehouse)
 
 
 def read_plans(warehouse: Path, run_id: str) -> dict[str, PlanBundle]:

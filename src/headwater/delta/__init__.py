@@ -25,6 +25,7 @@ affected_keys, compared_keys    the keys of those rows: from the feed, or from t
 changed_keys                    either of the two
 window_between, table_bytes     what would be read to know them, and all there is: ChangeWindow
 restrict_rows                   the rows that have one of some keys
+FewKeys                         keys as values; few_keys of rows, if they are few
 checkpointed                    rows that are made once and read often
 complaint_of_keys               why those of a table cannot be replaced
 list_files, preview_scan        data files, and those a filter leaves: DataFile, ScanPreview
@@ -95,6 +96,7 @@ from headwater.delta.files import DataFile, ScanPreview, list_files, preview_sca
 from headwater.delta.gates import check_gate
 from headwater.delta.head import LogHead, find_commit, find_head, is_head, read_commit, read_head
 from headwater.delta.history import CommitRecord, commits_between, read_history, schema_at, writes_rows
+from headwater.delta.key_values import FewKeys, few_keys
 from headwater.delta.listing import FilePin, ListedFile, pin_files, read_files
 from headwater.delta.log_files import list_log
 from headwater.delta.mutation import (
@@ -201,6 +203,7 @@ __all__ = [
     "DataFile",
     "Delete",
     "FeatureGate",
+    "FewKeys",
     "FilePin",
     "Guard",
     "Hold",
@@ -265,6 +268,7 @@ __all__ = [
     "digest_rows",
     "enable_features",
     "export_snapshot",
+    "few_keys",
     "file_size_of",
     "find_commit",
     "find_content",

@@ -24,7 +24,7 @@ from headwater.delta.layout import Layout
 from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceKeys, Update, is_step
 from headwater.delta.preparing import PreparedWrite, prepare_write, violation_of
 from headwater.delta.receipt import Attempt, Outcome, Protocol, Receipt
-from headwater.delta.replacing import laid_down
+from headwater.delta.replacing import keys_laid_down, laid_down
 from headwater.delta.settling import clustering_of, finish_table
 from headwater.delta.snapshot import describe_pin, open_snapshot
 from headwater.delta.upkeep.content import keeps_rows
@@ -95,7 +95,7 @@ def commit_mutation(
         opened_rows(session, rows, mutation.uri, origin) as given,
         opened_rows(session, affected, mutation.uri, origin) as named,
         laid_down(session, mutation, given, origin) as frame,
-        laid_down(session, mutation, named, origin) as keys,
+        keys_laid_down(session, mutation, named, origin) as keys,
     ):
         while True:
             done = _attempt(session, mutation, frame, keys, attempts, origin)

@@ -93,19 +93,37 @@ def find_violation(
     constraints: Sequence[Constraint], rows: DataFrame, path: str, origin: Origin | None = None
 ) -> ConstraintViolated | None:
     """The constraint that most rows break, with their number and a few of them; one pass, a second if so."""
-    usable = [each for each in constraints if _fits(each, rows)]
+    usable = countable(constraints, rows)
     if not usable:
         return None
     with engine_errors(origin):
-        broken = [f"count_if({_broken(each)})" for each in usable]
-        row: Any = rows.selectExpr(*broken).collect()[0]
-        counts = [int(row[index]) for index in range(len(usable))]
-        worst = max(range(len(usable)), key=lambda index: counts[index])
-        if not counts[worst]:
-            return None
-        found = usable[worst]
+        row: Any = rows.selectExpr(*(f"count_if({broken_by(each)})" for each in usable)).collect()[0]
+    return violation_in(usable, [int(each) for each in row], rows, path, origin)
+
+
+def countable(constraints: Sequence[Constraint], rows: DataFrame) -> list[Constraint]:
+    """Those constraints of which it can be told how many of these rows break them.
+
+    A table's may speak of columns that rows leave out.
+    """
+    return [each for each in constraints if _fits(each, rows)]
+
+
+def violation_in(
+    constraints: Sequence[Constraint],
+    counts: Sequence[int],
+    rows: DataFrame,
+    path: str,
+    origin: Origin | None = None,
+) -> ConstraintViolated | None:
+    """The constraint that most rows break, by how many break each, with a few of them; one pass if so."""
+    worst = max(range(len(constraints)), key=lambda index: counts[index], default=None)
+    if worst is None or not counts[worst]:
+        return None
+    found = constraints[worst]
+    with engine_errors(origin):
         columns = ", ".join(quoted(name) for name in rows.columns)
-        wrong = rows.where(_broken(found)).limit(_SAMPLE)
+        wrong = rows.where(broken_by(found)).limit(_SAMPLE)
         sample = wrong.selectExpr(f"to_json(struct({columns}), map('ignoreNullFields', 'false'))").collect()
     return ConstraintViolated(
         path=path,
@@ -117,7 +135,8 @@ def find_violation(
     )
 
 
-def _broken(constraint: Constraint) -> str:
+def broken_by(constraint: Constraint) -> str:
+    """In SQL: that a row does not make a constraint true."""
     return f"NOT coalesce({constraint.expression}\n, false)"
 
 

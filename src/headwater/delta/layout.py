@@ -16,6 +16,7 @@ from pyspark.sql.types import (
     BooleanType,
     DataType,
     MapType,
+    StringType,
     StructType,
     VariantType,
 )
@@ -105,6 +106,19 @@ def resolve_layout(
         settings=_settings(policy, finder),
         left_out=tuple(key for key, _ in policy.properties if PROTOCOL_KEYS.fullmatch(key)),
     )
+
+
+def as_folders_hold(session: RunSession, rows: DataFrame | None, folders: Sequence[str]) -> DataFrame | None:
+    """The rows with null for a text that is empty and names a folder: that is what comes back from there."""
+    if rows is None or not folders:
+        return rows
+    columns: list[Any] = []
+    for each in rows.schema.fields:
+        name = quoted(each.name)
+        is_folder = each.name in folders and isinstance(each.dataType, StringType)
+        column: Any = sql_column(session, f"nullif({name}, '')" if is_folder else name)
+        columns.append(column.alias(each.name, metadata=each.metadata) if is_folder else column)
+    return rows.select(*columns)
 
 
 def arrange(session: RunSession, rows: DataFrame, layout: Layout) -> DataFrame:

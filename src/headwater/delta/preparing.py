@@ -11,12 +11,11 @@ Not here: doing it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from headwater.delta.candidates import candidate_rows
-from headwater.delta.columns import quoted, sql_column
 from headwater.delta.constraints import (
     VIOLATIONS,
     Constraint,
@@ -27,7 +26,7 @@ from headwater.delta.constraints import (
 )
 from headwater.delta.content import ObservedContent
 from headwater.delta.gates import check_gate
-from headwater.delta.layout import Layout, arrange, maps_columns, resolve_layout
+from headwater.delta.layout import Layout, arrange, as_folders_hold, maps_columns, resolve_layout
 from headwater.delta.meanings import METADATA_KEY, check_meanings, kept_meanings, with_meanings
 from headwater.delta.mutation import (
     Append,
@@ -40,7 +39,7 @@ from headwater.delta.mutation import (
     is_step,
 )
 from headwater.delta.receipt import ConstraintCheck
-from headwater.delta.replacing import Replacing, keys_of, prepare_replacing
+from headwater.delta.replacing import NewRows, Replacing, count_new_rows, keys_of, prepare_replacing
 from headwater.delta.schema import check_storable, fit_rows, is_whole, same_type
 from headwater.delta.settling import clustering_of, create_table, settle_table, wanted_clustering
 from headwater.delta.snapshot import describe_pin
@@ -104,18 +103,18 @@ def prepare_write(
     keys = keys_of(session, mutation, rows, affected, snapshot, origin)
     mode = _schema_mode(mutation)
     rewrites = isinstance(mutation, Overwrite) and mode == "overwrite"
-    if rows is not None:
-        rows = _fitted(session, mutation, rows, None if rewrites else snapshot, mode, origin)
+    rows = _fitted(session, mutation, rows, None if rewrites else snapshot, mode, origin)
     schema = _schema_after(rows, None if rewrites else snapshot, merges=mode == "merge")
     layout = resolve_layout(session, policy, schema, snapshot, path, origin)
     meanings = check_meanings(policy.semantic_types, schema, name, origin)
-    if snapshot is not None and not rewrites:
-        meanings = kept_meanings(meanings, snapshot.schema)
+    meanings = kept_meanings(meanings, snapshot.schema) if snapshot and not rewrites else meanings
     if rows is not None and not isinstance(mutation, Merge):
         rows = with_meanings(session, rows, [each for each in meanings if each.column_name in rows.columns])
-    given = rows = _as_folders_hold(session, rows, layout, None if rewrites else snapshot)
+    folders = snapshot.partition_columns if snapshot and not rewrites else layout.partition_by
+    given = rows = as_folders_hold(session, rows, folders)
     constraints = constraints_of(policy, snapshot, rewrites=rewrites)
     checks = _checked(session, mutation, constraints, rows, base, schema, origin)
+    new = _counted(session, mutation, rows, keys, folders, snapshot, constraints, origin)
     settled = _settled(session, mutation, layout, snapshot, rows, rewrites=rewrites, origin=origin)
     if settled is not None:
         base = settled
@@ -136,26 +135,40 @@ def prepare_write(
         observed=observed,
         in_place=in_place,
         clustering=clustering,
-        replacing=_replaced(session, mutation, given, keys, base, snapshot, layout, origin),
+        replacing=_replaced(session, mutation, new, base, snapshot, layout),
     )
+
+
+def _counted(
+    session: RunSession,
+    mutation: Mutation,
+    rows: DataFrame | None,
+    keys: DataFrame | None,
+    folders: tuple[str, ...],
+    snapshot: SnapshotInfo | None,
+    constraints: tuple[Constraint, ...],
+    origin: Origin | None,
+) -> NewRows | None:
+    """The new rows of keys, tested while they are counted; None for all other mutations."""
+    keys = as_folders_hold(session, keys, folders)
+    if not isinstance(mutation, ReplaceKeys) or rows is None or keys is None or snapshot is None:
+        return None
+    tested = constraints if guard_of(constraints) else ()
+    return count_new_rows(session, mutation, rows, keys, snapshot, tested, origin)
 
 
 def _replaced(
     session: RunSession,
     mutation: Mutation,
-    rows: DataFrame | None,
-    keys: DataFrame | None,
+    new: NewRows | None,
     base: LogHead | None,
     snapshot: SnapshotInfo | None,
     layout: Layout,
-    origin: Origin | None,
 ) -> Replacing | None:
     """How keys are replaced; None for all other mutations."""
-    keys = _as_folders_hold(session, keys, layout, snapshot)
-    if not isinstance(mutation, ReplaceKeys) or rows is None or keys is None or not base or not snapshot:
+    if not isinstance(mutation, ReplaceKeys) or new is None or base is None or snapshot is None:
         return None
-    pin = base.pin(mutation.note.table)
-    return prepare_replacing(session, mutation, rows, keys, pin, snapshot, layout, origin)
+    return prepare_replacing(session, mutation, new, base.pin(mutation.note.table), snapshot, layout)
 
 
 def _watched(
@@ -252,11 +265,13 @@ def _schema_mode(mutation: Mutation) -> SchemaMode | None:
 def _fitted(
     session: RunSession,
     mutation: Mutation,
-    rows: DataFrame,
+    rows: DataFrame | None,
     snapshot: SnapshotInfo | None,
     mode: SchemaMode | None,
     origin: Origin | None,
-) -> DataFrame:
+) -> DataFrame | None:
+    if rows is None:
+        return None
     rows = rows.toDF(*rows.columns)  # a frame's alias must not be taken for a column of that name
     if isinstance(mutation, Merge):
         return rows
@@ -270,22 +285,6 @@ def _fitted(
 def _is_mapped(mutation: Mutation, snapshot: SnapshotInfo | None) -> bool:
     said = mutation.policy.column_mapping_mode if mutation.policy else None
     return bool(said) or (snapshot is not None and maps_columns(snapshot))
-
-
-def _as_folders_hold(
-    session: RunSession, rows: DataFrame | None, layout: Layout, snapshot: SnapshotInfo | None
-) -> DataFrame | None:
-    """The rows with null for a text that is empty and names a folder: that is what comes back from there."""
-    folders = snapshot.partition_columns if snapshot else layout.partition_by
-    if rows is None or not folders:
-        return rows
-    columns: list[Any] = []
-    for field in rows.schema.fields:
-        name = quoted(field.name)
-        is_folder = field.name in folders and isinstance(field.dataType, StringType)
-        column: Any = sql_column(session, f"nullif({name}, '')" if is_folder else name)
-        columns.append(column.alias(field.name, metadata=field.metadata) if is_folder else column)
-    return rows.select(*columns)
 
 
 def _schema_after(rows: DataFrame | None, snapshot: SnapshotInfo | None, *, merges: bool) -> StructType:
@@ -315,7 +314,7 @@ def _checked(
     name, path = mutation.note.table, str(local_path_of(mutation.uri))
     if isinstance(mutation, Delete):
         return ()
-    passes = int(isinstance(mutation, Merge | Update | ReplaceKeys))
+    passes = int(isinstance(mutation, Merge | Update))  # rows of keys are counted anyway, and tested then
     if guard_of(constraints):
         pin = base.pin(name) if base else None
         written = candidate_rows(session, mutation, rows, pin, schema)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import IntegralType, StringType, StructType
+from pyspark.sql.types import ArrayType, StringType, StructType
 
 from headwater.delta.columns import quoted, sql_column
+from headwater.delta.constraints import broken_by, countable, violation_in
 from headwater.delta.content import (
     APPROXIMATE_KEY,
     free_prefix,
@@ -28,17 +29,19 @@ from headwater.delta.content import (
 from headwater.delta.digests import derive_content
 from headwater.delta.failures import reading_errors, writing_error
 from headwater.delta.files import open_rows
+from headwater.delta.key_values import are_at_hand, few_keys
 from headwater.delta.layout import arrange
 from headwater.delta.mutation import ReplaceKeys, same_keys
 from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
-from headwater.delta.settling import sql_text
 from headwater.errors import MutationRefused, RowsUnusable
 from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from headwater.delta.constraints import Constraint
     from headwater.delta.content import ContentDigest
+    from headwater.delta.key_values import FewKeys
     from headwater.delta.layout import Layout
     from headwater.delta.mutation import Mutation
     from headwater.delta.snapshot import SnapshotInfo
@@ -49,9 +52,26 @@ if TYPE_CHECKING:
 Way = Literal["replace_on", "merge"]
 # More new rows than this are not sent to every task.
 _MOST_SENT = 1_000_000
-# More keys than this are not written out in a condition.
-_FEW = 100
-_FLAG = "among"
+_NESTED_BATCHES = "spark.sql.parquet.enableNestedColumnVectorizedReader"
+_FLAG, _KEY, _MATCH = "among", "key", "match"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRows:
+    """Rows that are to replace those of some keys, counted.
+
+    Args:
+        rows: what comes.
+        keys: the affected keys; `few` are the same as values, None if they are too many.
+        there: those of the few that have new rows.
+        content: the digest of the rows.
+    """
+
+    rows: DataFrame
+    keys: DataFrame
+    few: FewKeys | None
+    there: FewKeys | None
+    content: ContentDigest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +124,18 @@ def laid_down(
         except ENGINE_EXCEPTIONS as error:
             path = str(local_path_of(mutation.uri))
             raise writing_error(error, path, mutation.kind, origin) from error
+        yield kept
+
+
+@contextmanager
+def keys_laid_down(
+    session: RunSession, mutation: Mutation, keys: DataFrame | None, origin: Origin | None = None
+) -> Generator[DataFrame | None]:
+    """Within it, the affected keys of a replacement, made once; those that are values stay as they are."""
+    if keys is not None and are_at_hand(keys):
+        yield keys
+        return
+    with laid_down(session, mutation, keys, origin) as kept:
         yield kept
 
 
@@ -161,24 +193,17 @@ def keys_of(
 def prepare_replacing(
     session: RunSession,
     mutation: ReplaceKeys,
-    rows: DataFrame,
-    keys: DataFrame,
+    new: NewRows,
     pin: TablePin,
     snapshot: SnapshotInfo,
     layout: Layout,
-    origin: Origin | None = None,
 ) -> Replacing:
-    """How keys are to be replaced on a version of a table, by rows and keys that fit it.
-
-    Raises:
-        RowsUnusable: a new row has a key that is not among the affected ones.
-    """
-    keys = keys.distinct()
+    """How keys are to be replaced on a version of a table, by rows and keys that fit it."""
+    rows, keys, added = new.rows, new.keys, new.content
     prefix = free_prefix((*snapshot.schema.names, *rows.columns))
     table, name, deletes = f"{prefix}t", f"{prefix}s", f"{prefix}deletes"
-    added = _added(session, mutation, rows, keys, snapshot, origin)
     before = derive_content(session, pin)
-    removed, vanish = _removed(session, mutation, rows, keys, pin)
+    removed, vanish = _removed(session, mutation, new, pin)
     condition = same_keys(*keys.columns, table=table, source=name)
     sweeps = ""
     if not vanish and added.rows <= _MOST_SENT:
@@ -231,77 +256,93 @@ def restrict_rows(
     return _joined(session, rows, keys, "left_semi", columns)
 
 
-def _added(
+def count_new_rows(
     session: RunSession,
     mutation: ReplaceKeys,
     rows: DataFrame,
     keys: DataFrame,
     snapshot: SnapshotInfo,
-    origin: Origin | None,
-) -> ContentDigest:
-    """The digest of the new rows as the table has them: what is approximate there is so here."""
+    constraints: Sequence[Constraint] = (),
+    origin: Origin | None = None,
+) -> NewRows:
+    """The digest of new rows as the table has them, by one pass that sees keys and constraints, too.
+
+    Raises:
+        ConstraintViolated: a row breaks one of the constraints.
+        RowsUnusable: a row has a key that is not among the affected ones.
+    """
+    few = few_keys(keys)
+    keys = keys.distinct()
+    # What is approximate in the table is so here.
     marked = [each.name for each in snapshot.schema.fields if each.metadata.get(APPROXIMATE_KEY)]
-    hashed = _flagged(session, marked_approximate(session, rows, marked), keys)
-    found, (strays,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
+    tested = countable(constraints, rows)
+    broken = [f"{broken_by(each)} AS broken_{number}" for number, each in enumerate(tested)]
+    hashed = _flagged(session, marked_approximate(session, rows, marked), few or keys, *broken)
+    counts = [f"count_if(broken_{number})" for number in range(len(tested))]
+    # Of few keys those that have rows come along, so that nobody has to look for them.
+    asked = f"collect_set(if({_FLAG}, {_KEY}, NULL))" if few else "NULL"
+    content, (strays, found, *numbers) = sum_hashes(hashed, f"count_if(NOT {_FLAG})", asked, *counts)
+    path = str(local_path_of(mutation.uri))
+    violated = violation_in(tested, [int(each) for each in numbers], rows, path, origin)
+    if violated is not None:
+        raise violated
     if strays:
         names = [quoted(each) for each in keys.columns]
         sample: list[Any] = _joined(session, rows, keys, "left_anti").selectExpr(*names).limit(3).collect()
         shown = ", ".join(str(tuple(each)) for each in sample)
         detail = f"{strays} of them have keys that are not among the affected ones, such as {shown}"
-        raise RowsUnusable(path=str(local_path_of(mutation.uri)), detail=detail, origin=origin)
-    return found
+        raise RowsUnusable(path=path, detail=detail, origin=origin)
+    return NewRows(rows=rows, keys=keys, few=few, there=few.only(found) if few else None, content=content)
 
 
 def _removed(
-    session: RunSession, mutation: ReplaceKeys, rows: DataFrame, keys: DataFrame, pin: TablePin
+    session: RunSession, mutation: ReplaceKeys, new: NewRows, pin: TablePin
 ) -> tuple[ContentDigest, bool]:
     """The digest of the rows that go, and whether some of them are of a key that has no new ones.
 
     Only who must follow that very version may go by the rows it has: to others, every such key counts.
     """
-    new = rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
-    near, are_theirs = near_rows(open_rows(session, pin), keys)
-    # With a condition that a join brings, Delta looks for the files of a scan again and again.
-    theirs = near if are_theirs else restrict_rows(session, near, keys)
-    hashed = _flagged(session, theirs, new)
-    with reading_errors():
-        found, (vanishing,) = sum_hashes(hashed, f"count_if({_FLAG} IS NULL)")
-        if not mutation.exact and not vanishing:
-            vanishing = len(_joined(session, keys, new, "left_anti").take(1))
-    return found, bool(vanishing)
+    keys = new.keys
+    with reading_errors(), ExitStack() as leaving:
+        if new.few is not None and new.there is not None:
+            own = leaving.enter_context(_for_few_rows(session, new.rows.schema))
+            # With a condition that a join brings, Delta looks for the files of a scan again and again.
+            hashed = _flagged(own, open_rows(own, pin).where(new.few.condition()), new.there)
+            are_gone = bool(new.few.values - new.there.values)
+        else:
+            coming = new.rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
+            hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), coming)
+            are_gone = not mutation.exact and bool(_joined(session, keys, coming, "left_anti").take(1))
+        found, (vanishing,) = sum_hashes(hashed, f"count_if(NOT {_FLAG})")
+    return found, bool(vanishing) or (are_gone and not mutation.exact)
 
 
-def near_rows(rows: DataFrame, keys: DataFrame) -> tuple[DataFrame, bool]:
-    """The rows without most that have none of the keys, if these are few; and whether no other is left.
+@contextmanager
+def _for_few_rows(session: RunSession, schema: StructType) -> Generator[RunSession]:
+    """Within it, a session that reads rows one by one if they are mostly lists, whose batches are dear."""
+    own, lists = session.copy(), sum(isinstance(each.dataType, ArrayType) for each in schema.fields)
+    try:
+        if lists > len(schema.fields) // 2:
+            own.spark.conf.set(_NESTED_BATCHES, "false")
+        with own.active():
+            yield own
+    finally:
+        own.release()
 
-    Delta leaves out files by values in a condition, and none by what they are joined with.
+
+def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame | FewKeys, *more: str) -> DataFrame:
+    """The hashes of rows, each with whether its key is among some, each there once; and what else is asked.
+
+    If these are few, the key itself comes along.
     """
-    plain = (StringType, IntegralType)
-    if not all(isinstance(each.dataType, plain) for each in keys.schema.fields):
-        return rows, False
-    found: list[Any] = keys.limit(_FEW + 1).collect()
-    if len(found) > _FEW:
-        return rows, False
-    for number, name in enumerate(keys.columns):
-        rows = rows.where(
-            " OR ".join(sorted({_equals(quoted(name), each[number]) for each in found})) or "false"
-        )
-    return rows, len(keys.columns) == 1
-
-
-def _equals(column: str, value: str | int | None) -> str:
-    """Delta tells each of these apart; of a list it takes all that lies between the first and the last."""
-    if value is None:
-        return f"{column} IS NULL"
-    return f"{column} = {sql_text(value) if isinstance(value, str) else value}"
-
-
-def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame) -> DataFrame:
-    """The hashes of rows, with a flag that is null where the row's key is not among some, each there once."""
-    names = [f"{_FLAG}_{number}" for number in range(len(keys.columns))]
+    if not isinstance(keys, DataFrame):
+        key = f"struct({', '.join(quoted(each) for each in keys.columns)}) AS {_KEY}"
+        return hash_rows(rows, key, f"coalesce({keys.condition()}, false) AS {_FLAG}", *more)
+    names = [f"{_KEY}_{number}" for number in range(len(keys.columns))]
     asked = [f"{quoted(each)} AS {name}" for each, name in zip(keys.columns, names, strict=True)]
-    flagged = keys.toDF(*keys.columns).selectExpr("*", f"true AS {_FLAG}")
-    return _joined(session, hash_rows(rows, *asked), flagged, "left", names)
+    flagged = keys.toDF(*keys.columns).selectExpr("*", f"true AS {_MATCH}")
+    joined = _joined(session, hash_rows(rows, *asked, *more), flagged, "left", names)
+    return joined.selectExpr("*", f"{_MATCH} IS NOT NULL AS {_FLAG}")
 
 
 def _joined(

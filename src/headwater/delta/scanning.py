@@ -81,23 +81,30 @@ _BYTES_PER_PARTITION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanOptions:
-    """Which files count: patterns of their names, and the largest size that is read."""
+    """Which files count: patterns of their names, the largest size that is read, and folders, if not all."""
 
     include: tuple[str, ...] = ("*",)
     max_bytes: int = MOST_BYTES
+    folders: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, options: Mapping[str, str], origin: Origin | None = None) -> ScanOptions:
         """The options of a source; raises InvalidSetting for one that is not known or makes no sense."""
         for key in options:
-            if key not in {"include", "max_bytes"}:
+            if key not in {"include", "max_bytes", "folders"}:
                 raise InvalidSetting(
-                    key=key, value=options[key], expected="include or max_bytes", origin=origin
+                    key=key, value=options[key], expected="include, max_bytes or folders", origin=origin
                 )
         size = options.get("max_bytes", str(MOST_BYTES))
         if not size.isdigit():
             raise InvalidSetting(key="max_bytes", value=size, expected="a whole number", origin=origin)
-        return cls(include=tuple(options.get("include", "*").split()), max_bytes=int(size))
+        folders = tuple(filter(None, options.get("folders", "").split("\n")))
+        for each in folders:
+            if _OUTSIDE.search(each):
+                expected = "folders below the source's, one in a line"
+                raise InvalidSetting(key="folders", value=each, expected=expected, origin=origin)
+        include = tuple(options.get("include", "*").split())
+        return cls(include=include, max_bytes=int(size), folders=folders)
 
     def paths_below(self, root: Path) -> Iterator[str]:
         """The paths of such files below a folder, git aside, one by one as they are met."""
@@ -136,7 +143,7 @@ def scan_files(
     if not os.path.isdir(root):  # noqa: PTH112  a folder that may not be looked at is none, not an error
         raise SourceUnreadable(source=name, path=str(root), detail="there is no such folder", origin=origin)
     try:
-        found = _paths(root)
+        found = _paths_in(root, options.folders)
     except _GitFailed as error:
         raise SourceUnreadable(source=name, path=str(root), detail=str(error), origin=origin) from error
     matches = options._pattern().match
@@ -180,6 +187,19 @@ def _parts(sizes: Sequence[int], count: int) -> list[int]:
 
 
 # --- which files there are ------------------------------------------------------------------------------
+
+
+def _paths_in(root: Path, folders: Sequence[str]) -> _Paths:
+    """What there is below some folders, as seen from the root; or below that."""
+    if not folders:
+        return _paths(root)
+    files: set[str] = set()
+    closed: dict[str, str] = {}
+    for folder in folders:
+        found = _paths(root / folder)
+        files.update(f"{folder}/{path}" for path in found.files)
+        closed |= {f"{folder}/{path}": reason for path, reason in found.closed.items()}
+    return _Paths(files=sorted(files), closed=closed)
 
 
 def _paths(root: Path) -> _Paths:

@@ -47,7 +47,10 @@ def scans_of(session: RunSession, rows: DataFrame, pins: Iterable[TablePin]) -> 
 
     A pin that the optimiser found no need to read has no files left.
     """
+    pins = tuple(pins)
     found: dict[tuple[str, int], list[Any]] = {}
+    if not pins:  # then there is nothing to ask the optimiser for
+        return ()
     for scan, path in _prepared_scans(session, rows):
         found.setdefault((path, int(scan.version())), []).append(scan)
     scans = [_table_scan(session, pin, found.get((_place(pin), pin.version), [])) for pin in pins]
@@ -60,9 +63,12 @@ def _place(pin: TablePin) -> str:
 
 def _prepared_scans(session: RunSession, rows: Any) -> list[tuple[Any, str]]:
     """Delta's scans after pruning, in the query and its subqueries, each with the path of its table."""
-    plan = rows._jdf.queryExecution().analyzed()
+    execution = rows._jdf.queryExecution()
     with session.active():
-        optimised = session.jvm_session.sessionState().optimizer().execute(plan)
+        if execution.sparkSession().sharedState().cacheManager().isEmpty():
+            optimised = execution.optimizedPlan()  # whoever runs these rows afterwards need not make it again
+        else:  # it has what somebody cached in place of a scan
+            optimised = session.jvm_session.sessionState().optimizer().execute(execution.analyzed())
     found: list[tuple[Any, str]] = []
     for tree in (optimised, *each_of(optimised.subqueriesAll())):
         for leaf in each_of(tree.collectLeaves()):

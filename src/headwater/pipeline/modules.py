@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 from pyspark import cloudpickle
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping
     from importlib.machinery import ModuleSpec
 
 _SITES = tuple(
@@ -250,7 +250,12 @@ def _packages_of(top: str) -> tuple[str, ...]:
     is_namespace = spec is not None and spec.origin is None  # several may bring a part of it
     if not is_namespace and _brings_its_name(top):
         return (distribution(top).name,)
-    return tuple(sorted(set(packages_distributions().get(top, ()))))
+    return tuple(sorted(set(_distributions().get(top, ()))))
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()
 
 
 def _brings_its_name(package: str) -> bool:

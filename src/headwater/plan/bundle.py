@@ -143,13 +143,13 @@ class RefreshWindow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         dataset: The input.
         first, last: The versions whose changes count, both included; None for files.
         provider: `feed`, the table's change feed; `snapshots`, two versions compared; `listing`, two lists
-            of files.
+            of files; `run`, the keys that the same run has replaced in it.
     """
 
     dataset: str
     first: int | None = None
     last: int | None = None
-    provider: Literal["feed", "snapshots", "listing"]
+    provider: Literal["feed", "snapshots", "listing", "run"]
 
 
 class RefreshPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -122,6 +122,17 @@ class Bundling:
             name=bundle.view, kind=kind, identity=bundle.fingerprint.digest
         )
 
+    def taken_over(self, bundle: PlanBundle) -> PlanBundle:
+        """The bundle of a view as another run has added it, over the inputs of this one.
+
+        What views that read it would be planned by is not known of it: all of them are taken over, or none.
+        """
+        name = same_name(bundle.view)
+        self._keys[name] = bundle.keys[len(self.config.keys.get(name, ())) :]
+        filled = replace(self.filled(bundle), scans=())
+        self.planned(filled)
+        return filled
+
     def filled(self, bundle: PlanBundle) -> PlanBundle:
         """The same view with its inputs as they are known now."""
         inputs = tuple(self._input(each.name) for each in bundle.inputs)

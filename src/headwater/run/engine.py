@@ -34,7 +34,7 @@ from headwater.run.steps import (
     asked_for,
     bundling_of,
     open_run,
-    plan_views,
+    plan_or_reuse,
     read_definitions,
     refreshing_of,
     table_uris,
@@ -48,7 +48,7 @@ from headwater.runtime import engine_errors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headwater.artifacts import Manifest
+    from headwater.artifacts import Manifest, PlanBasis
     from headwater.clock import Clock
     from headwater.delta import SnapshotInfo
     from headwater.errors import HeadwaterError
@@ -85,7 +85,7 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
             return _outcome(run, pipeline, unchanged, {}, clock.monotonic() - start)
         request.warehouse.check_writable()
         bundling = bundling_of(run, pipeline)
-        compiled = plan_views(run, pipeline, sources, bundling)
+        compiled, basis = plan_or_reuse(run, pipeline, sources, bundling)
         only = asked_for(run, compiled)
         check_drift(compiled.bundles.values(), engine.get(), lambda name: _snapshot(run, pipeline, name))
         request.warehouse.prepare()
@@ -93,9 +93,9 @@ def execute(request: RunRequest, clock: Clock, listen: Listener) -> RunOutcome:
         events = open_events(run, pipeline, compiled, stopped)
         left = replace(_manifest(run, pipeline, compiled, nothing), **_STOPPED)
         with RunMark(request.warehouse.root, left) as mark, events:
-            _commit_plans(run, pipeline, compiled.bundles)
+            _commit_plans(run, pipeline, compiled.bundles, basis)
             made = _make(run, pipeline, compiled, bundling, only, events)
-            manifest = _record(run, pipeline, compiled, made)
+            manifest = _record(run, pipeline, compiled, made, basis)
             sweep_staging(request.warehouse, pipeline, made.bundles)
             failed = append_runs(engine.get(), request.warehouse, (*stopped, manifest))
             mark.is_kept = failed is not None
@@ -182,9 +182,9 @@ def _caches(run: Run, pipeline: Pipeline, compiled: Compiled, only: frozenset[st
     )
 
 
-def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:
+def _record(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made, basis: PlanBasis) -> Manifest:
     manifest = _manifest(run, pipeline, compiled, made)
-    _commit_plans(run, pipeline, {**compiled.bundles, **made.bundles}, made.derived)
+    _commit_plans(run, pipeline, {**compiled.bundles, **made.bundles}, basis, made.derived)
     commit_manifest(run.request.warehouse.root, manifest)
     return manifest
 
@@ -193,10 +193,11 @@ def _commit_plans(
     run: Run,
     pipeline: Pipeline,
     bundles: Mapping[str, PlanBundle],
+    basis: PlanBasis,
     derived: Mapping[str, PlanBundle] | None = None,
 ) -> None:
     every = [*bundles.values(), *(derived or {}).values()]
-    commit_plans(run.request.warehouse.root, run.run_id, every, planned_sources(pipeline))
+    commit_plans(run.request.warehouse.root, run.run_id, every, planned_sources(pipeline), basis)
 
 
 def _manifest(run: Run, pipeline: Pipeline, compiled: Compiled, made: Made) -> Manifest:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -73,6 +73,12 @@ class MakingRequest:
     workers: int = 1
     clock: Clock
     listen: Listener
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """All that tables which are made read, themselves or through views that are not stored."""
+        wanted = [name for name in self.table_uris if self.only is None or name in self.only]
+        return frozenset(each for name in wanted for each in reached_by(self.compiled, self.pipeline, name))
 
 
 @dataclass(kw_only=True)
@@ -174,7 +180,9 @@ def _make_view(request: MakingRequest, made: Made, view: ViewSpec) -> None:
     scheduled = ScheduledView.of(bundle, view)
     if not view.stored:
         request.bundling.planned(bundle)
-        # Planned over empty stand-ins; now that what it reads is there, it is planned again.
+        if view.name not in request.read:
+            return
+        # Planned over empty stand-ins, if at all; now that what it reads is there, it is planned over that.
         scheduled.rows(request.context.session).createOrReplaceTempView(view.name)
         if request.context.caches is not None:
             request.context.caches.planned(scheduled, bundle)

@@ -24,8 +24,9 @@ from headwater.delta import (
     scans_of,
 )
 from headwater.errors import DataFileMissing, DataFileUnreadable, DeltaError, NoFixpoint
+from headwater.names import same_name
 from headwater.run.deriving import cut_inputs, derived_bundle, found_keys
-from headwater.run.refreshes import full
+from headwater.run.refreshes import ReplacedKeys, full
 from headwater.run.refreshing import MOST
 from headwater.run.task_records import record_of, rows_written
 from headwater.run.tasks import (
@@ -78,7 +79,9 @@ class RefreshTask:
                 within.enter_context(watching_operators(self.context, own, self.view.name))
                 try:
                     with reading_errors(self.view.origin):
-                        keys = within.enter_context(found_keys(own, decided, self.view))
+                        keys = within.enter_context(
+                            found_keys(own, decided, self.view, self.context.replaced)
+                        )
                 except DeltaError as error:
                     return full("history-gone", str(error))
                 try:
@@ -126,6 +129,10 @@ class RefreshTask:
         marked = marked_approximate(self.context.session, new, approximate)
         receipt = commit_rows(self.context, mutation, marked, self.view.origin, affected=keys.rows)
         self.context.derived[self.view.name] = derived
+        if keys.few is not None:
+            self.context.replaced[same_name(self.view.name)] = ReplacedKeys(
+                before=head.version, pin=receipt.pin, few=keys.few
+            )
         rows = receipt.content.rows if receipt.content else None
         made = record_of(receipt.pin, key, "incremental", "", rows, receipt.content, told)
         return replace(made, rounds=self.context.rounds.get(self.view.name, ()))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from headwater.delta import FewKeys
+from headwater.names import same_name
 from headwater.plan import REASONS
 
 if TYPE_CHECKING:
@@ -64,6 +66,35 @@ class ChangedInput:
     pin: TablePin | None = None
     paths: tuple[str, ...] | None = None
     feed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplacedKeys:
+    """The few keys whose rows a run has replaced in a table, by one commit: no other row changed by it.
+
+    Attributes:
+        before: The version that the commit followed.
+        pin: The table at the commit.
+        few: The keys.
+    """
+
+    before: int
+    pin: TablePin
+    few: FewKeys
+
+    def keys_for(self, changed: ChangedInput) -> FewKeys | None:
+        """The keys of an input that changed by just this commit, in its columns; None if that is not so.
+
+        There may be keys among them whose rows are what they were.
+        """
+        places = {same_name(name): number for number, name in enumerate(self.few.columns)}
+        wanted = [places.get(same_name(name)) for name in changed.columns]
+        is_this = changed.pin == self.pin and changed.before.version == self.before
+        if not is_this or None in wanted or len(wanted) != len(places):
+            return None
+        numbers = [each for each in wanted if each is not None]
+        values = frozenset(tuple(key[number] for number in numbers) for key in self.few.values)
+        return FewKeys(columns=changed.columns, values=values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from headwater.run.compile import Compiled, check_enabled, compile_views
 from headwater.run.outcome import Listener, Progress
 from headwater.run.pins import PinnedSource, SourcePins
 from headwater.run.refreshing import Refreshing
+from headwater.run.reusing import basis_of, reused_plans
 from headwater.run.schemas import RecordedSchemas
 from headwater.runtime import RuntimeIdentity, identity_of
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from headwater.artifacts import PlanBasis
     from headwater.delta import LatestVersions
     from headwater.names import TablePin
     from headwater.run.sessions import LazySession
@@ -166,10 +168,32 @@ def plan_views(run: Run, pipeline: Pipeline, sources: list[PinnedSource], bundli
     """Every view planned, before anything is run."""
     session = run.engine.get()
     run.listen(Progress(message=f"planning {len(pipeline.views)} views"))
+    return compile_views(session, pipeline.views, sources, _checked_reads(run, pipeline), bundling)
+
+
+def plan_or_reuse(
+    run: Run, pipeline: Pipeline, sources: list[PinnedSource], bundling: Bundling
+) -> tuple[Compiled, PlanBasis]:
+    """Every view planned, or as the last run has planned it; and what the plans are made of.
+
+    Planned views are registered by their names; those that are taken over are not.
+    """
+    session = run.engine.get()
+    reads = _checked_reads(run, pipeline)
+    if not run.request.full:
+        warehouse = run.request.warehouse.root
+        known = reused_plans(session, pipeline, sources, bundling, reads, run.last, warehouse)
+        if known is not None:
+            return known
+    compiled = plan_views(run, pipeline, sources, bundling)
+    return compiled, basis_of(session, pipeline, bundling, reads)
+
+
+def _checked_reads(run: Run, pipeline: Pipeline) -> dict[str, tuple[str, ...]]:
+    """The names that each view reads, once all functions that it calls were seen to be there."""
     for spec in (*pipeline.sources, *pipeline.views):
         check_enabled(spec, run.schemas.functions_of(spec), run.identity.functions)
-    reads = {view.name: run.schemas.reads_of(view) for view in pipeline.views}
-    return compile_views(session, pipeline.views, sources, reads, bundling)
+    return {view.name: run.schemas.reads_of(view) for view in pipeline.views}
 
 
 def bundling_of(run: Run, pipeline: Pipeline) -> Bundling:

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from headwater.policies import WritePolicy
     from headwater.run.caching import ViewCaches
     from headwater.run.events import RunEvents
-    from headwater.run.refreshes import Refresh
+    from headwater.run.refreshes import Refresh, ReplacedKeys
     from headwater.run.scheduled import ScheduledView
     from headwater.run.task_records import RunNotes
     from headwater.runtime import RunSession
@@ -73,7 +73,8 @@ class TaskContext:
     `retain` tells how many hours each table keeps its past, if it says; `approximate` which columns have
     no exact values; `hot` of which columns files keep minimum and maximum, if its policy leaves that open.
     `inputs` are what each table is made of, with versions, for the notes of commits; `derived` the plans that
-    were run instead of a view's own; `caches` keep rows of views that are not stored.
+    were run instead of a view's own; `caches` keep rows of views that are not stored. `replaced` are the keys
+    of tables that were refreshed by few, by their names.
     Of a task that takes `slow_seconds` or more, what its operators counted is kept.
     The `rounds` of fixpoints are kept as they come, by name, and told; their rows are in `rounds_place`.
     `events` hear of tables whose rows are made.
@@ -96,6 +97,7 @@ class TaskContext:
         default_factory=dict[str, "tuple[OperatorMetrics, ...]"]
     )
     derived: dict[str, PlanBundle] = field(default_factory=dict[str, "PlanBundle"])
+    replaced: dict[str, ReplacedKeys] = field(default_factory=dict[str, "ReplacedKeys"])
     rounds_place: Path | None = None
     rounds: dict[str, tuple[RoundRecord, ...]] = field(default_factory=dict[str, "tuple[RoundRecord, ...]"])
     tell: Callable[[str], None] = lambda _words: None

@@ -53,13 +53,14 @@ MODULE_OPTIONS: tuple[str, ...] = (
 DEFAULT_OPTIONS: tuple[str, ...] = (
     "-Xss4m",  # deep plans recurse deeply in Catalyst
     "-XX:-UsePerfData",  # no memory-mapped statistics file that nobody reads
-    # The optimising compiler takes both cores of a small machine just when a run starts. With ten times its
-    # default thresholds a first build took 15 s instead of 18 and 44 s of CPU instead of 57, while a scan of
-    # twenty million rows, whose loops are hot at once, took the same time.
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
+    # On few cores the collector that works beside the others takes as much from them as it spares them.
+    "-XX:+UseParallelGC",
+    # The optimising compiler takes both cores of a small machine just when a run starts. With fifty times its
+    # default thresholds it comes in where loops are really hot, as those of a scan of millions of rows are.
+    "-XX:Tier4InvocationThreshold=250000",
+    "-XX:Tier4MinInvocationThreshold=30000",
+    "-XX:Tier4CompileThreshold=750000",
+    "-XX:Tier4BackEdgeThreshold=2000000",
 )
 
 # Settings meant for another Spark, and variables at which the JVM itself starts to talk.
