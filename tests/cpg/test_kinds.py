@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 
 from headwater.cpg.extract import Diagnostic, extract_file
 from headwater.cpg.extract.kinds import NODE_KINDS as SYNTAX_KINDS
-from headwater.cpg.kinds import BINDING_KINDS, EDGE_KINDS, NODE_KINDS, SCOPE_KINDS, SEVERITIES
+from headwater.cpg.kinds import BINDING_KINDS, EDGE_KINDS, NODE_KINDS, SCOPE_KINDS, SEVERITIES, STEP_EDGES
 
 SOURCE = '''\
 @first
@@ -40,6 +40,12 @@ SINCE_3_12 = {"type_params", "type_alias"}
 # Kinds that come from no class of the tree: by place, and where repository and files are put together.
 BY_PLACE = {"FILE", "METHOD", "REPO"}
 BY_NESTING = {"AST", "CONTAINS"}
+# Kinds that it takes all files together to see; tests of the graph's views find each of them.
+OUTSIDE = {"EXTERNAL_SYMBOL", "DISTRIBUTION", "TYPE"}
+LINKS = {
+    *("CALLS", "ARG_PASSES", "RETURNS_TO", "TESTS", "IMPORTS", "EXPORTS", "REEXPORTS", "STUB_OF"),
+    *("INHERITS", "MRO", "OVERRIDES", "HAS_TYPE"),
+}
 
 
 def made(source: str) -> tuple[set[str], set[str]]:
@@ -51,11 +57,12 @@ def made(source: str) -> tuple[set[str], set[str]]:
 def test_every_kind_of_node_is_listed_and_none_that_is_never_made() -> None:
     added = made(SOURCE + "# end\n")[0] | made(WRONG)[0]
     assert added == {"BINDING", "CFG_ENTRY", "CFG_EXIT", "COMMENT", "DIAGNOSTIC"}
-    assert set(NODE_KINDS) == {*SYNTAX_KINDS.values()} | BY_PLACE | added
+    assert set(NODE_KINDS) == {*SYNTAX_KINDS.values()} | BY_PLACE | added | OUTSIDE
 
 
 def test_every_kind_of_edge_is_listed_and_none_that_is_never_made() -> None:
-    assert set(EDGE_KINDS) == made(SOURCE)[1] | made(WRONG)[1] | BY_NESTING
+    steps = set(STEP_EDGES.values())
+    assert set(EDGE_KINDS) == made(SOURCE)[1] | made(WRONG)[1] | BY_NESTING | steps | LINKS
 
 
 def test_every_kind_of_scope_and_of_name_is_listed_and_none_that_is_never_made() -> None:

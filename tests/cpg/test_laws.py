@@ -59,6 +59,9 @@ PLAIN = {
         *("arg_count", "local_count", "cell_count", "free_count"),
         *("stack_size", "instructions", "line_count"),
     },
+    # Of facts, what a number is of depends on the kind of fact.
+    "values": {"op", "target", "source"},
+    "hints": {"op", "target", "source"},
     "notebook_cell_map": {"cell", "bstart", "bend"},
     "diagnostics": {"bstart", "bend"},
 }

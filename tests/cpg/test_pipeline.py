@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli.graph import summary_of_build, summary_text
-from headwater.cpg import EVIDENCE, graph_name
+from headwater.cpg import EVIDENCE, RESOLUTION, graph_name
 from headwater.delta import find_head, read_pinned
 from headwater.digest import digest_of_bytes, stable_id
 from headwater.opening import open_project
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from headwater.run import Project, RunOutcome
     from headwater.runtime import RunSession, SessionRuntime
 
-STORED = (f"{EVIDENCE}my_repo", "nodes")
+STORED = (f"{EVIDENCE}my_repo", "file_nodes", f"{RESOLUTION}my_repo")
+# What a change of one file may mean to all others is worked out anew.
+MODES = {name: "full" if name.startswith(RESOLUTION) else "incremental" for name in STORED}
+ACTIONS = {name: "built" if mode == "full" else mode for name, mode in MODES.items()}
 SOURCES: dict[str, bytes] = {
     "app/__init__.py": b"",
     "app/models.py": b'''"""Models."""
@@ -185,9 +188,9 @@ def test_ids_follow_the_published_rules_and_say_what_they_are(
     edge = rows("edges")[0]
     parts = (edge["edge_kind"], edge["src_node_id"], edge["dst_node_id"], edge["label"], edge["ordinal"])
     assert edge["edge_id"] == stable_id("edge", *parts)
-    head = find_head(project.warehouse.table_path("nodes").as_uri())
+    head = find_head(project.warehouse.table_path("file_nodes").as_uri())
     assert head is not None
-    schema = read_pinned(session, head.pin("nodes")).schema
+    schema = read_pinned(session, head.pin("file_nodes")).schema
     types = {field.name: field.metadata.get("headwater.semantic_type") for field in schema.fields}
     assert types["node_id"] == types["parent_id"] == types["owner_def_id"] == "NodeId"
     assert (types["file_id"], types["repo_id"], types["field"]) == ("FileId", "RepoId", None)
@@ -203,13 +206,13 @@ def test_nothing_changed_means_nothing_done_and_a_change_is_seen(
         assert (again.status, again.run_id) == ("unchanged", first.run_id)
     (copy / "app" / "more.py").write_text("x = 1\n")
     planned = {view.name: view for view in open_graph(copy).plan(scans=False).views if view.stored}
-    assert {each.mode for each in planned.values()} == {"incremental"}
+    assert {name: each.mode for name, each in planned.items()} == MODES
     assert "1 file of sources changed" in planned[STORED[0]].mode_reason
     third = open_graph(copy).build()
     # Of the files, only the new one is read.
-    assert {each.name: each.action for each in third.tables} == dict.fromkeys(STORED, "incremental")
+    assert {each.name: each.action for each in third.tables} == ACTIONS
     keys = {each.name: each.refresh.keys for each in third.tables if each.refresh}
-    assert keys == dict.fromkeys(STORED, 1)
+    assert keys == {name: 1 if mode == "incremental" else None for name, mode in MODES.items()}
 
 
 @pytest.mark.usefixtures("built")
@@ -220,7 +223,7 @@ def test_after_any_edits_the_tables_are_those_of_a_build_from_nothing(folder: Pa
     (copy / "broken.py").write_text("def mended():\n    return 1\n")
     (copy / "app" / "latin.py").write_text("def half(:\n    pass\nx = 1\n")
     changed = open_graph(copy).build()
-    assert {each.action for each in changed.tables} == {"incremental"}
+    assert {each.name: each.action for each in changed.tables} == ACTIONS
     shutil.rmtree(copy / ".headwater")
     anew = open_graph(copy).build()
     digests = [{each.name: each.digest for each in outcome.tables} for outcome in (changed, anew)]
@@ -245,9 +248,15 @@ def test_a_graph_is_named_after_its_folder(tmp_path: Path, folder_name: str, nam
 def test_every_process_says_the_same(folder: Path) -> None:
     script = (
         "import sys; from headwater.opening import open_project\n"
+        "from pyspark.sql.types import StringType, StructField, StructType\n"
+        "from headwater.cpg.resolution import RESOLVED_FROM\n"
         "from headwater.pipeline import build_pipeline, open_definitions\n"
+        "class Oracle:\n"  # one view asks for the columns of what it groups
+        "    def schema_of(self, relation, reached):\n"
+        "        columns = ['repo_id', *RESOLVED_FROM]\n"
+        "        return StructType([StructField(each, StringType()) for each in columns])\n"
         "with open_definitions(open_project(sys.argv[1]).config) as loaded:\n"
-        "    print([view.digest for view in build_pipeline(loaded, None).views])\n"
+        "    print([view.digest for view in build_pipeline(loaded, Oracle()).views])\n"
     )
     said = {
         subprocess.run(

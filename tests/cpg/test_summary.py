@@ -32,7 +32,8 @@ def test_every_kind_of_edge_has_a_family() -> None:
 
 
 def test_the_numbers_are_asked_of_the_repository_s_own_table() -> None:
-    assert summary_query("shop").count("FROM evidence_shop") == 1
+    asked = summary_query("shop")
+    assert asked.count("FROM evidence_shop") == asked.count("FROM resolution_shop") == 1
 
 
 def test_there_are_three_questions_that_a_shell_takes_as_they_are() -> None:

@@ -3,20 +3,43 @@
 python_graph        declares its source, its extractor and its tables for one repository
 graph_name          what the graph of a folder is called
 has_python_files    whether there is anything among paths to make a graph of
+Surroundings        what there is besides a repository: its distribution, what is installed, others
+distribution_of     the name and version that a repository has as a distribution
+installed_for       the distributions that the code of a repository can import
 EVIDENCE            how the names of tables begin that hold the evidence of one repository each
+RESOLUTION          the same of those that hold what its names mean
 summary_query       asks for the numbers of a graph, and summary_of makes a GraphSummary of the answer
+callgraph_query     asks who calls whom, and callgraphs_of makes call graphs of the answer
+EXPORT_THRESHOLD    how sure a candidate must be to be in one, unless another is asked for
 EXAMPLE_QUESTIONS   queries to begin with
 """
 
-from headwater.cpg.pipeline import EVIDENCE, graph_name, has_python_files, python_graph
+from headwater.cpg.callgraphs import callgraph_query, callgraphs_of
+from headwater.cpg.installed import distribution_of, installed_for
+from headwater.cpg.pipeline import (
+    EVIDENCE,
+    RESOLUTION,
+    Surroundings,
+    graph_name,
+    has_python_files,
+    python_graph,
+)
+from headwater.cpg.resolve import EXPORT_THRESHOLD
 from headwater.cpg.summary import EXAMPLE_QUESTIONS, GraphSummary, summary_of, summary_query
 
 __all__ = [
     "EVIDENCE",
     "EXAMPLE_QUESTIONS",
+    "EXPORT_THRESHOLD",
+    "RESOLUTION",
     "GraphSummary",
+    "Surroundings",
+    "callgraph_query",
+    "callgraphs_of",
+    "distribution_of",
     "graph_name",
     "has_python_files",
+    "installed_for",
     "python_graph",
     "summary_of",
     "summary_query",

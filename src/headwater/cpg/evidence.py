@@ -7,34 +7,28 @@ Arrow and without Spark.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from headwater.cpg.extract import EDGE_KINDS, POINT_KINDS
-from headwater.cpg.kinds import CONTAINED_KINDS
+from headwater.cpg.extract import EDGE_KINDS, POINT_KINDS, STEP_KINDS
+from headwater.cpg.kinds import CONTAINED_KINDS, STEP_EDGES
 from headwater.cpg.laws import violations_of
+from headwater.cpg.nested import PAIRS, schema_of, structs_of
 from headwater.digest import digest_of, digest_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater.cpg.extract import Diagnostic, Facts, FileEvidence
+    from headwater.cpg.extract.flow import StepColumns
+    from headwater.cpg.nested import Columns
 
-Columns: TypeAlias = "Mapping[str, Sequence[Any]]"
-
-_PAIRS = "ARRAY<STRUCT<key: STRING, value: STRING>>"
-_ARROW: Mapping[str, pa.DataType] = {
-    "STRING": pa.string(),
-    "INT": pa.int32(),
-    "BIGINT": pa.int64(),
-    "BOOLEAN": pa.bool_(),
-    _PAIRS: pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())])),
-}
 # The columns of each list, with their types.
 LISTS: Mapping[str, Mapping[str, str]] = {
     "nodes": {
@@ -44,7 +38,7 @@ LISTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("bstart", "bend"), "BIGINT"),
         **dict.fromkeys(("line", "col", "end_line", "end_col"), "INT"),
         **dict.fromkeys(("name_bstart", "name_bend"), "BIGINT"),
-        "props": _PAIRS,
+        "props": PAIRS,
     },
     "edges": {"edge_kind": "STRING", "src": "INT", "dst": "INT", "label": "STRING", "ordinal": "INT"},
     "counts": {"of": "STRING", "kind": "STRING", "count": "INT"},
@@ -96,6 +90,13 @@ LISTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("stack_size", "instructions", "line_count"), "INT"),
     },
     "reaching": {"def_node": "INT", "use_node": "INT"},
+    "steps": {
+        **dict.fromkeys(("source", "target"), "INT"),
+        **dict.fromkeys(("kind", "access_path"), "STRING"),
+        "preserves_value": "BOOLEAN",
+    },
+    "values": {**dict.fromkeys(("op", "target", "source"), "INT"), "text": "STRING"},
+    "hints": {**dict.fromkeys(("op", "target", "source"), "INT"), "text": "STRING"},
     "notebook_cell_map": {"cell": "INT", "bstart": "BIGINT", "bend": "BIGINT"},
     "diagnostics": {
         **dict.fromkeys(("stage", "source", "code", "severity", "message"), "STRING"),
@@ -109,15 +110,7 @@ _FILE = (
     "line_starts ARRAY<BIGINT>, line_count INT, parse_status STRING, text_bytes BIGINT, "
     "node_ids ARRAY<STRING>"
 )
-EVIDENCE_COLUMNS = ", ".join(
-    [
-        _FILE,
-        *(
-            f"{name} ARRAY<STRUCT<{', '.join(f'{column}: {kind}' for column, kind in columns.items())}>>"
-            for name, columns in LISTS.items()
-        ),
-    ]
-)
+EVIDENCE_COLUMNS = f"{_FILE}, {schema_of(LISTS)}"
 
 
 def evidence_of(found: FileEvidence) -> Mapping[str, object]:
@@ -132,10 +125,13 @@ def evidence_of(found: FileEvidence) -> Mapping[str, object]:
         "nodes": nodes,
         **facts,
         "codes": _all(found.codes),
+        "steps": _steps(found.steps),
+        "values": _all(found.values),
+        "hints": _all(found.hints),
         "diagnostics": _diagnostics(found),
-        "counts": _counts(nodes, facts),
+        "counts": _counts(nodes, facts, found.steps),
     }
-    row |= {name: _rows(columns[name], kinds) for name, kinds in LISTS.items() if name in columns}
+    row |= {name: structs_of(columns[name], kinds) for name, kinds in LISTS.items() if name in columns}
     row["notebook_cell_map"] = _cells(file.notebook_cell_map)
     row["violations"] = violations_of(row)
     return row
@@ -143,40 +139,24 @@ def evidence_of(found: FileEvidence) -> Mapping[str, object]:
 
 def extractor_version() -> str:
     """What changes when any file of the extractors does: they belong to an installed package."""
+    return sources_digest(
+        "evidence.py", "nested.py", "memory.py", "laws.py", "kinds.py", "../digest.py", "extract"
+    )
+
+
+def sources_digest(*names: str) -> str:
+    """What changes when one of these files changes, or one below these folders; they lie beside this one."""
     here = Path(__file__).parent
-    own = (here / "evidence.py", here / "laws.py", here / "kinds.py", here.parent / "digest.py")
-    files = sorted([*own, *(here / "extract").rglob("*.py")])
-    return digest_of([[str(file.relative_to(here.parent)), digest_of_file(file)] for file in files])
-
-
-def _rows(columns: Columns, kinds: Mapping[str, str]) -> pa.Array[Any]:
-    arrays = [pa.array(columns[name], _ARROW[kind]) for name, kind in kinds.items() if kind != _PAIRS]
-    if "props" in kinds:
-        arrays.append(_pairs(columns["props"]))
-    return cast("Any", pa.StructArray).from_arrays(arrays, list(kinds))
+    places = [here / name for name in names]
+    found = sorted(file for place in places for file in ([place] if place.suffix else place.rglob("*.py")))
+    return digest_of([[os.path.relpath(file, here), digest_of_file(file)] for file in found])
 
 
 def _cells(cells: Sequence[tuple[int, int, int]] | None) -> pa.Array[Any] | None:
     if cells is None:
         return None
     kinds = LISTS["notebook_cell_map"]
-    return _rows({name: [cell[index] for cell in cells] for index, name in enumerate(kinds)}, kinds)
-
-
-def _pairs(props: Sequence[dict[str, str] | None]) -> pa.Array[Any]:
-    """Most nodes have no properties, so offsets are cheaper than handing over every mapping."""
-    offsets: list[int | None] = []
-    keys: list[str] = []
-    values: list[str] = []
-    for each in props:
-        offsets.append(None if each is None else len(keys))
-        if each:
-            keys += each.keys()
-            values += each.values()
-    pairs = cast("Any", pa.StructArray).from_arrays(
-        [pa.array(keys, pa.string()), pa.array(values, pa.string())], ["key", "value"]
-    )
-    return cast("Any", pa.ListArray).from_arrays(pa.array([*offsets, len(keys)], pa.int32()), pairs)
+    return structs_of({name: [cell[index] for cell in cells] for index, name in enumerate(kinds)}, kinds)
 
 
 def _nodes(found: FileEvidence) -> Columns:
@@ -225,20 +205,27 @@ def _of_facts(facts: Facts) -> dict[str, Columns]:
             "on_point": flow.control.on,
             "branch": [EDGE_KINDS[kind] for kind in flow.control.branch],
         },
-        "codes": {
-            "node": "INT",
-            "kind": "STRING",
-            **dict.fromkeys(("arg_count", "local_count", "cell_count", "free_count"), "INT"),
-            **dict.fromkeys(("stack_size", "instructions", "line_count"), "INT"),
-        },
         "reaching": {"def_node": facts.defined, "use_node": facts.used},
     }
 
 
-def _counts(nodes: Columns, facts: Mapping[str, Columns]) -> Columns:
+def _steps(steps: StepColumns) -> Columns:
+    kinds = [STEP_KINDS[each] for each in steps.kind]
+    return {
+        "source": steps.source,
+        "target": steps.target,
+        "kind": [kind for kind, _ in kinds],
+        "access_path": steps.path,
+        "preserves_value": [is_same for _, is_same in kinds],
+    }
+
+
+def _counts(nodes: Columns, facts: Mapping[str, Columns], steps: StepColumns) -> Columns:
     """How many nodes and edges of each kind the file has; edges that follow from nodes are edges, too."""
     of_nodes = Counter(nodes["node_kind"])
     of_edges = Counter(facts["edges"]["edge_kind"])
+    of_steps = Counter(STEP_KINDS[each][0] for each in steps.kind)
+    of_edges += Counter({STEP_EDGES[kind]: n for kind, n in of_steps.items() if kind in STEP_EDGES})
     of_edges["AST"] = len(nodes["parent"]) - nodes["parent"].count(None)
     of_edges["CONTAINS"] = sum(of_nodes[kind] for kind in CONTAINED_KINDS)
     rows = [

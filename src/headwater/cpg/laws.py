@@ -37,6 +37,7 @@ REFERENCES: Mapping[Place, str] = {
     **dict.fromkeys((("call_args", "call"), ("call_args", "node")), "nodes"),
     **dict.fromkeys((("points", "def_node"), ("points", "node"), ("codes", "node")), "nodes"),
     **dict.fromkeys((("reaching", "def_node"), ("reaching", "use_node")), "nodes"),
+    **dict.fromkeys((("steps", "source"), ("steps", "target")), "nodes"),
     **dict.fromkeys((("scopes", "parent"), ("bindings", "scope")), "scopes"),
     **dict.fromkeys((("bindings", "resolves_to"), ("sites", "binding")), "bindings"),
     **dict.fromkeys((("points", "idom"), ("points", "ipdom"), ("flow", "src"), ("flow", "dst")), "points"),

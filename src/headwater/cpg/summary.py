@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.cpg.kinds import EDGE_FAMILIES
-from headwater.cpg.pipeline import EVIDENCE
+from headwater.cpg.pipeline import EVIDENCE, RESOLUTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ EXAMPLE_QUESTIONS = (
     "SELECT callee_text, count(*) AS calls FROM calls GROUP BY ALL ORDER BY calls DESC, callee_text LIMIT 10",
     " ".join(_BRANCHES.split()),
 )
-# It asks one table, once, and no views, so that no definition is read for it. Names have letters and `_`.
+# It asks two tables, once, and no views, so that no definition is read for it. Names have letters and `_`.
 _NUMBERS = """
     SELECT of, kind, sum(count) AS count FROM (
         SELECT inline(concat(
@@ -42,6 +42,7 @@ _NUMBERS = """
                 'count', 1
             ))
         )) FROM {evidence}
+        UNION ALL SELECT inline(counts) FROM {resolution}
         UNION ALL SELECT 'node', 'REPO', 1
     ) GROUP BY ALL
 """
@@ -74,7 +75,7 @@ class GraphSummary:
 
 def summary_query(name: str) -> str:
     """The query whose rows `summary_of` takes, for the repository of this name."""
-    return _NUMBERS.format(evidence=f"{EVIDENCE}{name}")
+    return _NUMBERS.format(evidence=f"{EVIDENCE}{name}", resolution=f"{RESOLUTION}{name}")
 
 
 def summary_of(rows: Iterable[Mapping[str, object]]) -> GraphSummary:

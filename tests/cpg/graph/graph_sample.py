@@ -7,12 +7,16 @@ an extractor failed.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql import functions as F
 
 from headwater.cpg.evidence import EVIDENCE_COLUMNS, evidence_of
 from headwater.cpg.extract import extract_file
+from headwater.cpg.resolution import RESOLVED_FROM, resolve_rows
+from headwater.cpg.resolve import Distributions
 from headwater.digest import digest_of_bytes, stable_id
 
 if TYPE_CHECKING:
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 REPO = stable_id("repo", "sample")
+LIBRARY = stable_id("repo", "library")
+SMALL_REPO = Path(__file__).parents[3] / "examples" / "small_repo"
 SHOP = b"""\
 from . import base as b
 class Basket(b.Base):
@@ -71,6 +77,28 @@ def evidence_frame(spark: SparkSession) -> DataFrame:
     """The same as a frame."""
     rows: Any = evidence_rows()  # its types know no mappings
     return spark.createDataFrame(rows, _SCHEMA)
+
+
+def library_frame(spark: SparkSession) -> DataFrame:
+    """The evidence of the small repository among the examples."""
+    rows: Any = [
+        {"repo_id": LIBRARY, "path": path}
+        | {
+            name: value.to_pylist() if isinstance(value, pa.Array) else value
+            for name, value in evidence_of(extract_file(LIBRARY, path, file.read_bytes())).items()
+        }
+        for file in sorted(SMALL_REPO.rglob("*.py"))
+        for path in [file.relative_to(SMALL_REPO).as_posix()]
+    ]
+    return spark.createDataFrame(rows, _SCHEMA)
+
+
+def resolution_frame(spark: SparkSession, evidence: DataFrame, repo_id: str) -> DataFrame:
+    """What the files of a repository mean together, made of their evidence without a build."""
+    columns = [f"{expression} AS {name}" for name, expression in RESOLVED_FROM.items()]
+    asked = evidence.where("node_ids IS NOT NULL").selectExpr(*columns).toArrow()
+    made = resolve_rows(asked, repo_id, Distributions(name="sample", version="1"))
+    return spark.createDataFrame(made).withColumn("repo_id", F.lit(repo_id))
 
 
 @cache

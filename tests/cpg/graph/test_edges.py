@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graph_sample import REPO, SHOP, evidence_rows, names_of_ids
 
-from headwater.cpg.graph import edges_of, nodes_of, repositories_of
+from headwater.cpg.graph import edges_of, file_nodes_of, repositories_of
 from headwater.digest import stable_id
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ EDGE = ("edge_kind", "src_node_id", "dst_node_id", "label", "ordinal")
 
 
 @pytest.fixture(scope="module")
-def edges(spark: SparkSession, evidence: DataFrame) -> list[Row]:
-    return edges_of(nodes_of(evidence, repositories_of(spark, ["sample"])), evidence).collect()
+def edges(spark: SparkSession, evidence: DataFrame, resolution: DataFrame) -> list[Row]:
+    """Those that one file tells by itself."""
+    nodes = file_nodes_of(evidence, repositories_of(spark, ["sample"]))
+    return edges_of(nodes, evidence, resolution).where("origin = 'ast'").collect()
 
 
 def of_kind(edges: list[Row], kind: str, file: str = "") -> list[tuple[Any, ...]]:
@@ -68,7 +70,12 @@ def test_edges_that_evidence_lists_are_there_with_label_and_ordinal(edges: list[
         ("file null.py", "diagnostic null-bytes", None, None)
     ]
     listed = sum(len(row.get("edges", ())) for row in evidence_rows())
-    assert len([row for row in edges if row["edge_kind"] not in {"AST", "CONTAINS"}]) == listed
+    others = {"AST", "CONTAINS", "STORES", "LOADS"}
+    assert len([row for row in edges if row["edge_kind"] not in others]) == listed
+    assert of_kind(edges, "LOADS") == [
+        ("b 2", "b.Base 2", ".Base", None),
+        ("basket 6", "basket.add 6", ".add", None),
+    ]
 
 
 def test_ids_are_made_of_kind_ends_label_and_ordinal_and_no_two_are_the_same(edges: list[Row]) -> None:
@@ -84,7 +91,7 @@ def test_edges_say_who_found_them_and_that_they_are_certain(edges: list[Row]) ->
     }
     assert {kind for kind, by in resolvers.items() if by == "flow"} == {
         *("CFG_NEXT", "CFG_TRUE", "CFG_FALSE", "CFG_EXC", "DOMINATES", "POST_DOMINATES", "CONTROL_DEP"),
-        "REACHING_DEF",
+        *("REACHING_DEF", "LOADS"),
     }
     assert {kind for kind, by in resolvers.items() if by == "syntax"} == {
         *("AST", "CONTAINS", "ARGUMENT", "RECEIVER", "DOCUMENTS", "HAS_DIAGNOSTIC")

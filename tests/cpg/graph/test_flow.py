@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from graph_sample import REPO, told
 
-from headwater.cpg.graph import cfg_edges_of, cfg_nodes_of, control_deps_of, dfg_of, dominators_of
+from headwater.cpg.graph import (
+    cfg_edges_of,
+    cfg_nodes_of,
+    control_deps_of,
+    def_effects_of,
+    dfg_of,
+    dominators_of,
+    summaries_of,
+)
 from headwater.digest import stable_id
 
 if TYPE_CHECKING:
@@ -70,8 +78,10 @@ def test_a_branch_decides_what_is_met_after_it(evidence: DataFrame) -> None:
     assert told(control_deps_of(evidence), *columns) == [("app/shop.py", f"at {ADD}", "at names 5", "true")]
 
 
-def test_values_go_from_where_a_name_gets_one_to_where_it_is_read(evidence: DataFrame) -> None:
-    found = dfg_of(evidence)
+def test_values_go_from_where_a_name_gets_one_to_where_it_is_read(
+    evidence: DataFrame, resolution: DataFrame
+) -> None:
+    found = dfg_of(evidence, resolution).where("kind = 'reaching_def'")
     assert told(found, "def_node_id", "src_node_id", "dst_node_id", "kind", "preserves_value") == [
         ("function buy", "basket 4", "basket 6", "reaching_def", True),
         ("function buy", "basket 4", "basket 7", "reaching_def", True),
@@ -81,5 +91,30 @@ def test_values_go_from_where_a_name_gets_one_to_where_it_is_read(evidence: Data
     ]
     row = found.first()
     assert row is not None
-    assert row["flow_id"] == stable_id("flow", "reaching_def", row["src_node_id"], row["dst_node_id"])
+    ends = (row["src_node_id"], row["dst_node_id"])
+    assert row["flow_id"] == stable_id("flow", "reaching_def", *ends, None, None)
     assert (row["repo_id"], row["confidence"]) == (REPO, 1.0)
+
+
+def test_values_go_on_step_by_step_and_through_calls(library: DataFrame, meant: DataFrame) -> None:
+    flows = dfg_of(library, meant)
+    assert flows.count() == flows.select("flow_id").distinct().count()
+    kinds = {row["kind"] for row in flows.select("kind").distinct().collect()}
+    assert {"reaching_def", "expr", "store", "load", "arg_param", "return_call"} <= kinds
+    through = flows.where("kind IN ('arg_param', 'return_call')")
+    assert through.where("call_id IS NULL OR confidence <= 0 OR confidence > 1").count() == 0
+
+
+def test_a_function_tells_what_becomes_of_its_parameters_and_of_the_world(
+    meant: DataFrame, name_of: dict[str, str]
+) -> None:
+    summed = {
+        (name_of[row["def_node_id"]], row["param_idx"], row["to"]) for row in summaries_of(meant).collect()
+    }
+    assert ("library.books.Catalogue.add", 1, "return") in summed
+    effects = {name_of[row["def_node_id"]]: row for row in def_effects_of(meant).collect()}
+    assert "fs" in effects["library.store.replaced"]["own_effects"]
+    assert "fs" in effects["library.store.save"]["effects"]
+    assert "env" in effects["library.store.default_path"]["own_effects"]
+    lent = effects["library.loans.Desk.lend"]["raises"]
+    assert {each.rpartition("/")[2] for each in lent} == {"LimitReached#", "LookupError."}

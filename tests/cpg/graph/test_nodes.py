@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graph_sample import REPO, SHOP, evidence_rows, names_of_ids
 
-from headwater.cpg.graph import nodes_of, repositories_of
+from headwater.cpg.graph import file_nodes_of, nodes_of, repositories_of
 from headwater.digest import stable_id
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def nodes(spark: SparkSession, evidence: DataFrame) -> dict[str, Any]:
     """The rows by the words for their ids."""
-    rows = nodes_of(evidence, repositories_of(spark, ["sample"])).collect()
+    rows = file_nodes_of(evidence, repositories_of(spark, ["sample"])).collect()
     found = {names_of_ids()[row["node_id"]]: row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -77,3 +77,16 @@ def test_nodes_say_who_found_them(nodes: dict[str, Any]) -> None:
         ("DIAGNOSTIC", "headwater"),
     }
     assert {("CALL", "ast"), ("COMMENT", "ast"), ("REPO", "ast"), ("ERROR", "ast")} < origins
+
+
+def test_what_is_outside_and_types_are_nodes_beside_those_of_files(
+    spark: SparkSession, evidence: DataFrame, resolution: DataFrame
+) -> None:
+    own = file_nodes_of(evidence, repositories_of(spark, ["sample"]))
+    every = nodes_of(own, resolution)
+    assert every.where("NOT is_external AND node_kind <> 'TYPE'").count() == own.count()
+    outside = every.where("is_external").select("node_kind", "name", "file_id", "props").collect()
+    assert [tuple(row) for row in sorted(outside)] == [
+        ("DISTRIBUTION", "python", None, {"dist": "python", "version": "."}),
+        ("EXTERNAL_SYMBOL", "builtins.print", None, {"dist": "python", "version": "."}),
+    ]

@@ -11,6 +11,7 @@ from headwater.cpg.graph import (
     edges_of,
     edges_quality_of,
     file_coverage_of,
+    file_nodes_of,
     files_of,
     nodes_of,
     nodes_quality_of,
@@ -27,13 +28,15 @@ ID = {name: each for each, name in names_of_ids().items()}
 
 
 @pytest.fixture(scope="module")
-def nodes(spark: SparkSession, evidence: DataFrame) -> DataFrame:
-    return kept(spark, nodes_of(evidence, repositories_of(spark, ["sample"])))
+def nodes(spark: SparkSession, evidence: DataFrame, resolution: DataFrame) -> DataFrame:
+    own = file_nodes_of(evidence, repositories_of(spark, ["sample"]))
+    return kept(spark, nodes_of(own, resolution))
 
 
 @pytest.fixture(scope="module")
-def edges(spark: SparkSession, nodes: DataFrame, evidence: DataFrame) -> DataFrame:
-    return kept(spark, edges_of(nodes, evidence))
+def edges(spark: SparkSession, evidence: DataFrame, resolution: DataFrame) -> DataFrame:
+    own = file_nodes_of(evidence, repositories_of(spark, ["sample"]))
+    return kept(spark, edges_of(own, evidence, resolution))
 
 
 def kept(spark: SparkSession, frame: DataFrame) -> DataFrame:
@@ -56,12 +59,12 @@ def issues(frame: DataFrame) -> list[tuple[str, str, str]]:
     return sorted((row["entity_id"], row["issue"], row["detail"]) for row in rows)
 
 
-def test_a_file_says_how_much_it_gave(evidence: DataFrame) -> None:
-    counts = ("nodes", "defs", "refs", "refs_resolved", "calls", "diagnostics")
-    assert told(file_coverage_of(evidence), "path", "file_id", "parse_status", *counts) == [
-        ("app/shop.py", "app/shop.py", "ok", 42, 2, 6, 6, 1, 0),
-        ("app/wrong.pyi", "app/wrong.pyi", "recovered", 14, 0, 2, 1, 1, 2),
-        ("null.py", "null.py", "failed", 2, 0, 0, 0, 0, 1),
+def test_a_file_says_how_much_it_gave(evidence: DataFrame, resolution: DataFrame) -> None:
+    counts = ("nodes", "defs", "refs", "refs_resolved", "calls", "calls_resolved", "diagnostics")
+    assert told(file_coverage_of(evidence, resolution), "path", "file_id", "parse_status", *counts) == [
+        ("app/shop.py", "app/shop.py", "ok", 42, 2, 6, 6, 1, 0, 0),
+        ("app/wrong.pyi", "app/wrong.pyi", "recovered", 14, 0, 2, 1, 1, 1, 2),
+        ("null.py", "null.py", "failed", 2, 0, 0, 0, 0, 0, 1),
     ]
 
 

@@ -10,8 +10,8 @@ from headwater.cpg.resolve.confidence import CONFIDENCE, confidence_of, resoluti
 def test_what_is_outside_counts_little_beside_what_is_ours() -> None:
     rows = resolved("import x\ndef f(): ...\ng = f if x else x.f\ng()")
     assert dict(zip(rows.targets.resolver, rows.targets.confidence, strict=True)) == {
-        "value": 0.85,
-        "external": 0.3,
+        "value": 0.55,
+        "external": 0.39,
     }
 
 

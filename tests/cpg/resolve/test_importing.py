@@ -19,6 +19,8 @@ FUNCTION = "def f(): ...\n"
         ({"main.py": "import p.m as n\nn.f()", "p/__init__.py": "", "p/m.py": FUNCTION}, "p.m.f"),
         ({"main.py": "from m import f as g\ng()", "m.py": FUNCTION}, "m.f"),
         ({"main.py": "from p import m\nm.f()", "p/m.py": FUNCTION}, "p.m.f"),
+        ({"p/__init__.py": "from . import m\nm.f()", "p/m.py": FUNCTION}, "p.m.f"),
+        ({"p/__init__.py": "from p import m as n\nn.f()", "p/m.py": FUNCTION}, "p.m.f"),
         (
             {"main.py": "from p import f\nf()", "p/__init__.py": "from .m import f", "p/m.py": FUNCTION},
             "p.m.f",

@@ -37,7 +37,7 @@ def test_all_candidates_are_kept_and_one_wins() -> None:
         )
         if at == call
     ]
-    assert found == [("A#m().", 1, True, 0.85), ("B#m().", 2, False, 0.85)]
+    assert found == [("A#m().", 1, True, 0.55), ("B#m().", 2, False, 0.55)]
 
 
 @pytest.mark.parametrize(

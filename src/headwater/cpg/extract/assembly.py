@@ -149,7 +149,7 @@ def find_facts(
     relations = find_relations(walk.rows)
     scopes = find_scopes(module)
     flow = find_flow(module)
-    meant = _meanings(scopes)
+    meant = meanings_of(scopes)
     said: tuple[Diagnostic, ...] = ()
     try:
         defined, used = find_reaching(flow, _variables(scopes, meant))
@@ -246,7 +246,7 @@ def _comment(
         added.add(node_id, "COMMENT", owner, None, span=(start, end), props=kinds[kind])
 
 
-def _meanings(scopes: ScopeEvidence) -> list[int]:
+def meanings_of(scopes: ScopeEvidence) -> list[int]:
     """For each binding the one that it stands for."""
     resolves = scopes.bindings.resolves_to
     return [binding if there is None else there for binding, there in enumerate(resolves)]

@@ -1,4 +1,7 @@
-"""Nodes: those of syntax trees, those that are in no tree, and repositories. Not here: edges."""
+"""Nodes: those of syntax trees, those that are in no tree, repositories, and what is outside of them.
+
+Not here: edges.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pyspark.sql import functions as F
 
 from headwater.cpg.evidence import LISTS
 from headwater.cpg.graph.entries import IDS, node_at, repository, typed
+from headwater.cpg.graph.linking import outside_nodes_of, type_nodes_of
 from headwater.cpg.graph.repositories import repository_node
 
 if TYPE_CHECKING:
@@ -18,7 +22,21 @@ _PLAIN = tuple(each for each in LISTS["nodes"] if each not in {"parent", "owner"
 _ADDED = {"BINDING": "scopes", "CFG_ENTRY": "flow", "CFG_EXIT": "flow", "DIAGNOSTIC": "headwater"}
 
 
-def nodes_of(evidence: DataFrame, repositories: DataFrame) -> DataFrame:
+def nodes_of(file_nodes: DataFrame, resolution: DataFrame) -> DataFrame:
+    """All nodes: those of files and repositories, of types, and of what is outside."""
+    own = file_nodes.withColumn("is_external", F.lit(False))
+    others = outside_nodes_of(resolution).unionByName(type_nodes_of(resolution))
+    return own.unionByName(others, allowMissingColumns=True).select(
+        repository(),
+        typed("file_id", "FileId"),
+        "path",
+        *(typed(each, "NodeId") for each in ("node_id", "parent_id", "owner_def_id")),
+        *_PLAIN,
+        *("props", "origin", "is_external"),
+    )
+
+
+def file_nodes_of(evidence: DataFrame, repositories: DataFrame) -> DataFrame:
     """One row per node of every file, and one for each repository."""
     numbered = evidence.select(
         *("repo_id", "file_id", "path"),

@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 _UNKNOWN = ("unbound", "star-import")
 
 
-def file_coverage_of(evidence: DataFrame) -> DataFrame:
-    """How much each file that was read gave; a name is resolved if a scope of its file, or Python, has it."""
+def file_coverage_of(evidence: DataFrame, resolution: DataFrame) -> DataFrame:
+    """How much each file that was read gave.
+
+    A name is resolved if a scope of its file, or Python, has it; a call, if it reaches something.
+    """
+    reached = resolution.select(
+        F.col("file_id").alias("resolved_id"),
+        F.size(F.filter("calls", _is_reached)).alias("calls_resolved"),
+    )
     uses = F.filter("sites", lambda each: each["role"] == "use")
     known = F.filter(
         uses,
@@ -35,18 +42,31 @@ def file_coverage_of(evidence: DataFrame) -> DataFrame:
         "calls": F.col("calls"),
         "diagnostics": F.col("diagnostics"),
     }
-    return evidence.where("file_id IS NOT NULL").select(
-        repository(),
+    read = evidence.where("file_id IS NOT NULL").select(
+        "repo_id",
         "file_id",
         "path",
         "parse_status",
         *[F.size(each).alias(name) for name, each in counts.items()],
     )
+    return read.join(reached, F.col("file_id") == F.col("resolved_id"), "left").select(
+        repository(),
+        *("file_id", "path", "parse_status", "nodes", "defs", "refs", "refs_resolved", "calls"),
+        F.coalesce("calls_resolved", F.lit(0)).alias("calls_resolved"),
+        "diagnostics",
+    )
 
 
-def kind_counts_of(evidence: DataFrame) -> DataFrame:
-    """How many nodes and edges of each kind each file has."""
-    return evidence.select("repo_id", "file_id", "path", F.inline("counts")).select(
+def _is_reached(call: Column) -> Column:
+    """Whether a call is written and has a candidate."""
+    return (call["dispatch"] == "call") & call["reason"].isNull()
+
+
+def kind_counts_of(evidence: DataFrame, resolution: DataFrame) -> DataFrame:
+    """How many nodes and edges of each kind each file has; what is between files counts where it begins."""
+    both = [each.select("repo_id", "file_id", "path", F.inline("counts")) for each in (evidence, resolution)]
+    counted = both[0].unionByName(both[1]).groupBy("repo_id", "file_id", "path", "of", "kind")
+    return counted.agg(F.sum("count").alias("count")).select(
         repository(), *("file_id", "path", "of", "kind", "count")
     )
 
@@ -81,14 +101,16 @@ def nodes_quality_of(nodes: DataFrame, files: DataFrame) -> DataFrame:
 def edges_quality_of(edges: DataFrame, nodes: DataFrame) -> DataFrame:
     """Edges that are wrong: an id twice, a kind that is none, an end that is no node."""
     known = nodes.select(F.col("node_id").alias("known_id"))
-    dangling = [
-        _issue(edges.join(known, F.col(end) == F.col("known_id"), "left_anti"), "edge_id", "dangling", end)
-        for end in ("src_node_id", "dst_node_id")
-    ]
+    # Both ends at once: to look at all edges again takes longer than to look at each twice.
+    both = edges.select(
+        "repo_id", "edge_id", F.explode(F.array("src_node_id", "dst_node_id")).alias("end_id")
+    )
+    missing = both.join(known, F.col("end_id") == F.col("known_id"), "left_anti")
+    is_unknown = ~F.col("edge_kind").isin(*EDGE_KINDS)
     return _issues(
         _twice(edges, "edge_id"),
-        _issue(edges.where(~F.col("edge_kind").isin(*EDGE_KINDS)), "edge_id", "unknown_kind", "edge_kind"),
-        *dangling,
+        _issue(edges.where(is_unknown), "edge_id", "unknown_kind", "edge_kind"),
+        _issue(missing, "edge_id", "dangling", "end_id"),
     )
 
 

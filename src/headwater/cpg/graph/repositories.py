@@ -40,13 +40,34 @@ def repositories_of(spark: SparkSession, names: Sequence[str]) -> DataFrame:
     return spark.range(1).select(F.inline(F.array(*rows)))
 
 
-def evidence_of_all(spark: SparkSession, tables: dict[str, str]) -> DataFrame:
-    """The evidence of all repositories: by a repository's name, the name of its table."""
-    found = [
-        spark.table(table).select(F.lit(repository_id(name)).alias("repo_id"), "*")
-        for name, table in tables.items()
+def evidence_in(spark: SparkSession, table: str, name: str, roots: Sequence[str]) -> DataFrame:
+    """A table of evidence with the repository of each row, and paths as seen from there.
+
+    Args:
+        spark: where the table is
+        table: its name
+        name: that of the repository
+        roots: the folders of several repositories, if the table is of more than one; each has its own name
+    """
+    rows = spark.table(table)
+    if not roots:
+        return rows.select(F.lit(repository_id(name)).alias("repo_id"), "*")
+    around = F.filter(
+        F.array(*map(F.lit, roots)), lambda root: F.startswith("path", F.concat(root, F.lit("/")))
+    )
+    longest = F.array_max(F.transform(around, lambda root: F.struct(F.length(root), root.alias("root"))))[
+        "root"
     ]
-    return reduce(DataFrame.unionByName, found)
+    return rows.select(
+        stable_id_parts("repo", longest).alias("repo_id"),
+        F.substr("path", F.length(longest) + 2).alias("path"),
+        *(F.col(each) for each in rows.columns if each != "path"),
+    )
+
+
+def all_of(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of several tables of one kind."""
+    return reduce(DataFrame.unionByName, frames)
 
 
 def repos_of(repositories: DataFrame, files: DataFrame) -> DataFrame:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.cpg.extract.values.facts import ARG, CALL, KEYWORD_ONLY
+from headwater.cpg.extract.values.facts import KEYWORD_ONLY
 from headwater.cpg.resolve.objects import FUNCTION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from headwater.cpg.resolve.flow.sites import Argument
     from headwater.cpg.resolve.objects import Function, Parameter
     from headwater.cpg.resolve.outcome import Outcome
 
@@ -55,14 +56,20 @@ class ArgumentRows:
         self.status.append(status)
 
 
-def argument_rows(outcome: Outcome) -> ArgumentRows:
-    """The arguments of all written calls, in the order of the calls."""
+def argument_rows(outcome: Outcome, written: Mapping[int, Sequence[Argument]]) -> ArgumentRows:
+    """The arguments of all written calls, in the order of the calls.
+
+    Args:
+        outcome: the calls
+        written: their arguments, by the variable of each call
+    """
     rows = ArgumentRows()
-    written = _written(outcome)
+    bases = outcome.program.bases
     for number, call in enumerate(outcome.order):
         if call.dispatch:
             continue
-        arguments = written.get(call.site, ())
+        base = bases[call.file]
+        arguments = [(node - base, text) for node, text, _ in written.get(call.site, ())]
         function, is_bound = _function_of(outcome, number)
         if function is None:
             for index, (node, text) in enumerate(arguments):
@@ -70,21 +77,6 @@ def argument_rows(outcome: Outcome) -> ArgumentRows:
         else:
             _bind(outcome, rows, number, arguments, function, 1 if is_bound else 0)
     return rows
-
-
-def _written(outcome: Outcome) -> dict[int, list[tuple[int, str | None]]]:
-    """The nodes and texts of arguments by the variable of their call."""
-    written: dict[int, list[tuple[int, str | None]]] = {}
-    for file, base in zip(outcome.program.files, outcome.program.bases, strict=True):
-        at: list[tuple[int, str | None]] | None = None
-        for op, target, text in zip(file.op, file.target, file.text, strict=True):
-            if op == CALL:
-                at = written[base + target] = []
-            elif op != ARG:
-                at = None
-            elif at is not None:
-                at.append((target, text))
-    return written
 
 
 def _function_of(outcome: Outcome, number: int) -> tuple[Function | None, bool]:

@@ -18,10 +18,13 @@ from headwater.cpg.resolve.lookup import (
     inherit,
     invoke_all,
     is_type,
+    metaclasses_of,
     module_at,
     module_member,
+    plain,
 )
 from headwater.cpg.resolve.objects import (
+    BELOW,
     BOUND,
     BUILTIN,
     CLASS,
@@ -51,6 +54,7 @@ from headwater.cpg.resolve.objects import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from headwater.cpg.resolve.objects import Class
     from headwater.cpg.resolve.solving import Rule, Solver
 
 
@@ -61,14 +65,31 @@ _CLASS, _GETATTR = "__class__", "__getattr__"
 
 
 def _read_instance(solver: Solver, thing: int, name: str, target: int) -> None:
-    class_ = solver.classes[solver.objects.of[thing]]
-    solver.copy(solver.cell(thing, name), target)
-    if name == _CLASS:
-        solver.add(target, solver.objects.get(CLASS, class_.variable))
+    objects = solver.objects
+    class_ = solver.classes[objects.of[thing]]
+    if solver.put_off is not None:  # bases are not known yet
+        solver.early.append((thing, name, target))
         return
-    if not inherit(solver, class_.order, name, thing, target):
+    solver.copy(solver.cell(plain(solver, thing), name), target)
+    if name == _CLASS:
+        solver.add(target, objects.get(CLASS, class_.variable))
+        return
+    is_below = objects.to[thing] is not None and _read_overrides(solver, class_, name, target)
+    if not inherit(solver, class_.order, name, thing, target) and not is_below:
         solver.late_members.setdefault(name, []).append((class_.variable, thing, target))
         solver.fallbacks.append((_read_outside, thing, name, target, class_.order))
+
+
+def _read_overrides(solver: Solver, class_: Class, name: str, target: int) -> bool:
+    """Read an attribute in all classes below that have it as their own; whether there are any."""
+    objects = solver.objects
+    found = False
+    for each in solver.subclasses.get(objects.get(CLASS, class_.variable), ()):
+        member = solver.classes[each].members.get(name)
+        if member is not None:
+            found = True
+            solver.wait(member, (bind_all, objects.get(INSTANCE, each, BELOW), target))
+    return found
 
 
 def _read_class(solver: Solver, thing: int, name: str, target: int) -> None:
@@ -81,7 +102,7 @@ def _read_class(solver: Solver, thing: int, name: str, target: int) -> None:
             solver.early.append((thing, name, target))
             return
         solver.late_members.setdefault(name, []).append((class_.variable, thing, target))
-        for metaclass in class_.metaclasses:
+        for metaclass in metaclasses_of(solver, class_):
             solver.wait(metaclass, (_read_metaclass, thing, name, target))
         solver.fallbacks.append((_read_outside, thing, name, target, class_.order))
 
@@ -178,6 +199,9 @@ def _read_namespace(solver: Solver, thing: int, name: str, target: int) -> None:
 
 def _read_external(solver: Solver, thing: int, name: str, target: int) -> None:
     dotted = solver.objects.of[thing]
+    stored = solver.cells.get((thing, name))
+    if stored is not None:
+        solver.copy(stored, target)
     if dotted.count(".") < _MOST_PARTS:
         solver.add(target, solver.objects.get(EXTERNAL, f"{dotted}.{name}"))
 
@@ -275,7 +299,7 @@ def store_attribute(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     for each in things:
         kind = objects.kind[each]
         if kind == INSTANCE:
-            solver.copy(source, solver.cell(each, name))
+            solver.copy(source, solver.cell(plain(solver, each), name))
             if name in solver.decorated_names:
                 _set_property(solver, each, name, (source, file, site, caller))
         elif kind == CLASS:
@@ -284,6 +308,8 @@ def store_attribute(solver: Solver, things: Sequence[int], rule: Rule) -> None:
             file_: int = objects.of[each]
             own = solver.modules[file_].get(name)
             solver.copy(source, solver.cell(each, name) if own is None else own)
+        elif kind in {EXTERNAL, MADE}:
+            _store_outside(solver, each, name, source)
         elif kind in {FUNCTION, BOUND}:
             owner = objects.of[each] if kind == BOUND else each
             solver.copy(source, solver.cell(owner, name))
@@ -299,9 +325,19 @@ def _store_member(solver: Solver, thing: int, name: str, source: int) -> None:
     is_new = (thing, name) not in solver.cells
     solver.copy(source, solver.cell(thing, name))
     if is_new:
+        solver.known_members.clear()
         for of, reader, target in list(solver.late_members.get(name, ())):
             if thing in solver.classes[of].order:
                 solver.wait(solver.cell(thing, name), (bind_all, reader, target))
+
+
+def _store_outside(solver: Solver, thing: int, name: str, source: int) -> None:
+    """Store an attribute of something outside, such as `sys.stdout`; who has read it before gets it, too."""
+    is_new = (thing, name) not in solver.cells
+    cell = solver.cell(thing, name)
+    solver.copy(source, cell)
+    if is_new and (thing, name) in solver.looked_up:
+        solver.copy(cell, solver.looked_up[thing, name])
 
 
 def _set_property(solver: Solver, thing: int, name: str, stored: tuple[int, int, int, int]) -> None:

@@ -70,7 +70,7 @@ _ASKING = {
 def hand_over(solver: Solver, call: Call, function: int, result: int, arguments: Sequence[int]) -> None:
     """What a variable has is called by who was called here; the call is that of the site."""
     if function >= 0:
-        inner = implied_call(solver, at_of(call), "callback", str(function), result, *arguments)
+        inner = implied_call(solver, at_of(call), "callback", f"{function:012d}", result, *arguments)
         solver.wait(function, (_call_back, inner))
 
 

@@ -40,19 +40,38 @@ def call_graph(outcome: Outcome, threshold: float = EXPORT_THRESHOLD) -> dict[st
     program, calls, targets = outcome.program, outcome.order, outcome.targets
     names = names_of(program)
     graph: dict[str, set[str]] = {name: set() for name in names.values()}
-    kinds = program.solver.objects.kind
     for number, thing, sure, is_winner, resolver in zip(
         targets.call, outcome.things, targets.confidence, targets.is_winner, targets.resolver, strict=True
     ):
         call = calls[number]
-        if sure < threshold and (not is_winner or resolver == "name"):
-            continue
-        if call.dispatch == "decorator" and kinds[thing] == BUILTIN:
+        if not is_called(
+            threshold, sure=sure, is_winner=is_winner, resolver=resolver, dispatch=call.dispatch
+        ):
             continue
         name = target_name(program, names, thing)
         if name is not None and call.caller in names:
             graph[names[call.caller]].add(name)
     return {caller: sorted(graph[caller]) for caller in sorted(graph)}
+
+
+def is_called(threshold: float, *, sure: float, is_winner: bool, resolver: str, dispatch: str) -> bool:
+    """Whether a candidate counts as called: it is sure enough, or the best by where values go.
+
+    What is builtin and used as a decorator is a mark, and runs no code that anybody would look for.
+    """
+    if dispatch == "decorator" and resolver == "builtin":
+        return False
+    return sure >= threshold or (is_winner and resolver != "name")
+
+
+def target_names(outcome: Outcome) -> list[str | None]:
+    """The name of each candidate as the graph has it; nothing for what runs no code."""
+    names = names_of(outcome.program)
+    known: dict[int, str | None] = {}
+    for thing in outcome.things:
+        if thing not in known:
+            known[thing] = target_name(outcome.program, names, thing)
+    return [known[thing] for thing in outcome.things]
 
 
 def names_of(program: Program) -> dict[int, str]:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.resolve.lookup import bound, has_member, implied_call, inherit, invoke_all, invoke_method
+from headwater.cpg.resolve.lookup import (
+    bound,
+    has_member,
+    implied_call,
+    inherit,
+    invoke_all,
+    invoke_method,
+    metaclasses_of,
+)
 from headwater.cpg.resolve.objects import (
     BOUND,
     CLASS,
@@ -57,7 +65,7 @@ def _call_class(solver: Solver, thing: int, call: Call) -> None:
     """An instance comes back; `__init__`, and `__new__` and a metaclass's `__call__`, are reached."""
     objects = solver.objects
     class_ = solver.classes[objects.of[thing]]
-    for metaclass in class_.metaclasses:
+    for metaclass in metaclasses_of(solver, class_):
         solver.wait(metaclass, (_call_by_metaclass, thing, call))
     made = objects.get(INSTANCE, class_.variable)
     if thing in call.targets or any((each, made) in call.bound for each in call.targets):
@@ -124,6 +132,21 @@ def _call_metaclass(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     for each in things:
         if objects.kind[each] == BOUND and objects.kind[objects.of[each]] == FUNCTION:
             reach(solver, objects.of[each], call, thing)
+
+
+def _make_class(solver: Solver, things: Sequence[int], rule: Rule) -> None:
+    """Rule (…, class): a metaclass makes it, with `__new__` and `__init__`."""
+    class_: Class = rule[1]
+    objects = solver.objects
+    own = objects.get(CLASS, class_.variable)
+    at = (class_.file, class_.variable, class_.around)
+    for each in things:
+        if objects.kind[each] == CLASS:
+            order = solver.classes[objects.of[each]].order
+            for name, receiver in (("__new__", each), ("__init__", own)):
+                found = solver.variable()
+                if inherit(solver, order, name, each, found):
+                    solver.wait(found, (_call_new, implied_call(solver, at, "dunder", name, -1), receiver))
 
 
 def _make_dataclass(solver: Solver, class_: Class, made: int, call: Call) -> None:
@@ -264,9 +287,11 @@ def raise_all(solver: Solver, things: Sequence[int], rule: Rule) -> None:
 
 
 def tell_bases(solver: Solver) -> None:
-    """Where a class is made, `__init_subclass__` of its bases is called."""
+    """Where a class is made, `__init_subclass__` of its bases is called, and its metaclass makes it."""
     objects = solver.objects
     for class_ in solver.classes.values():
+        for metaclass in metaclasses_of(solver, class_):
+            solver.wait(metaclass, (_make_class, class_))
         thing, found = objects.get(CLASS, class_.variable), solver.variable()
         if inherit(solver, class_.order[1:], "__init_subclass__", thing, found):
             at = (class_.file, class_.variable, class_.around)

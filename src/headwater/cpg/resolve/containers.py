@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import INT_KEY, PREFIX_KEY, SLICE_KEY
-from headwater.cpg.resolve.lookup import has_member, invoke_method, is_enum
+from headwater.cpg.resolve.lookup import has_member, invoke_method, is_enum, plain
 from headwater.cpg.resolve.objects import (
     BUILTIN,
     CLASS,
@@ -127,6 +127,8 @@ def read_item(solver: Solver, things: Sequence[int], rule: Rule) -> None:
             _read_instance_item(solver, each, key, target, (file, site, caller))
         elif kind in {CLASS, BUILTIN, EXTERNAL}:
             solver.add(target, each)  # a generic class with its arguments
+            if kind == CLASS and has_member(solver, each, "__class_getitem__"):
+                invoke_method(solver, each, "__class_getitem__", (file, site, caller), target)
         elif kind in {TYPED, CONST} and objects.of[each] in {"str", "bytes"}:
             solver.add(target, objects.get(TYPED, objects.of[each]))
 
@@ -140,10 +142,11 @@ def _read_instance_item(
         return
     if has_member(solver, thing, "__missing__"):
         invoke_method(solver, thing, "__missing__", at, target)
+    own = plain(solver, thing)
     if key is None or key.startswith(SLICE_KEY):
-        solver.copy(all_items(solver, thing), target)
+        solver.copy(all_items(solver, own), target)
     else:
-        load_item(solver, thing, key, target)
+        load_item(solver, own, key, target)
 
 
 def _slice(solver: Solver, container: int, key: str, target: int) -> None:
@@ -204,7 +207,7 @@ def store_item(solver: Solver, things: Sequence[int], rule: Rule) -> None:
                 of = "int" if key.startswith(INT_KEY) else "str"
                 solver.add(solver.cell(each, KEYS), objects.get(CONST, of, key))
         elif kind == INSTANCE and not has_member(solver, each, "__setitem__"):
-            solver.copy(source, item(solver, each, SOME))
+            solver.copy(source, item(solver, plain(solver, each), SOME))
         elif kind == INSTANCE:
             invoke_method(solver, each, "__setitem__", (file, site, caller), solver.variable(), -1, source)
 

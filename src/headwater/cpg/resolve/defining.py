@@ -23,12 +23,16 @@ from headwater.cpg.resolve.objects import Call, Class, Function, Parameter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from headwater.cpg.extract.hints.facts import HintColumns
     from headwater.cpg.resolve.solving import Solver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileValues:
-    """What the solver needs of a file: its path, how many nodes and bindings it has, and its value facts."""
+    """What the solver needs of a file: its path, how many nodes and bindings it has, and its value facts.
+
+    Only a file with `hints` has types told of it.
+    """
 
     path: str
     nodes: int
@@ -37,6 +41,7 @@ class FileValues:
     target: Sequence[int]
     source: Sequence[int]
     text: Sequence[str | None]
+    hints: HintColumns | None = None
 
 
 @dataclass(slots=True)
@@ -79,12 +84,7 @@ class Loading:
 def load_copy(loading: Loading, target: int, source: int, text: Any) -> None:
     """A variable that gets what another has."""
     del text
-    copies = loading.solver.copies
-    known = copies[source]
-    if known is None:
-        copies[source] = [target]
-    else:
-        known.append(target)
+    loading.solver.link(source, target)
 
 
 def definer(op: int) -> Callable[[Loading, int, int, Any], None]:
@@ -228,9 +228,4 @@ def load_yields(loading: Loading, target: int, source: int, text: Any) -> None:
 
 def wait(loading: Loading, variable: int, rule: Any) -> None:
     """The same as the solver's, which has handed on nothing yet."""
-    rules = loading.solver.rules
-    known = rules[variable]
-    if known is None:
-        rules[variable] = [rule]
-    else:
-        known.append(rule)
+    loading.solver.watch(variable, rule)

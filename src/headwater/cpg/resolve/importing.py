@@ -12,13 +12,14 @@ from headwater.cpg.extract.values.facts import FROM, STAR
 from headwater.cpg.resolve.lookup import module_member, starred_member
 from headwater.cpg.resolve.modules import STDLIB, is_of_python
 from headwater.cpg.resolve.objects import CLASS, EXTERNAL, FUNCTION, MODULE
+from headwater.cpg.resolve.outcome import meaning_of
 from headwater.cpg.resolve.symbols import external_symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from headwater.cpg.resolve.linking import Linked
-    from headwater.cpg.resolve.outcome import Outcome
+    from headwater.cpg.resolve.outcome import Meaning, Outcome
 
 _DEFINED = frozenset({FUNCTION, CLASS, MODULE})
 
@@ -28,8 +29,9 @@ class ImportRows:
     """One entry per imported name, by path and node of the alias.
 
     `module` is the module that is imported from and `resolved_path` its file; `symbol` is that of what the
-    name means in the end, and `chain` the modules that it came through on the way there. `dist` is the
-    distribution outside. `resolution` is exact, ambiguous (more than one meaning), external or unresolved.
+    name means in the end, `def_path` and `def_node` where that is, and `chain` the modules that it came
+    through on the way there. `dist` is the distribution outside. `resolution` is exact, ambiguous (more than
+    one meaning), external or unresolved.
     """
 
     path: list[str] = field(default_factory=list[str])
@@ -37,6 +39,8 @@ class ImportRows:
     module: list[str | None] = field(default_factory=list["str | None"])
     resolved_path: list[str | None] = field(default_factory=list["str | None"])
     symbol: list[str | None] = field(default_factory=list["str | None"])
+    def_path: list[str | None] = field(default_factory=list["str | None"])
+    def_node: list[int | None] = field(default_factory=list["int | None"])
     dist: list[str | None] = field(default_factory=list["str | None"])
     chain: list[list[str]] = field(default_factory=list["list[str]"])
     resolution: list[str] = field(default_factory=list[str])
@@ -50,6 +54,8 @@ class ExportRows:
     path: list[str] = field(default_factory=list[str])
     name: list[str] = field(default_factory=list[str])
     symbol: list[str | None] = field(default_factory=list["str | None"])
+    def_path: list[str | None] = field(default_factory=list["str | None"])
+    def_node: list[int | None] = field(default_factory=list["int | None"])
     via: list[str] = field(default_factory=list[str])
 
 
@@ -76,6 +82,8 @@ def _add_outside(outcome: Outcome, rows: ImportRows, each: Linked) -> None:
     rows.module.append(full)
     rows.resolved_path.append(None)
     rows.symbol.append(external_symbol(dotted, outcome.names) if is_known else None)
+    rows.def_path.append(None)
+    rows.def_node.append(None)
     rows.dist.append(
         None if not is_known else STDLIB if is_of_python(outside) else outcome.names.of(outside)[0]
     )
@@ -85,7 +93,7 @@ def _add_outside(outcome: Outcome, rows: ImportRows, each: Linked) -> None:
 
 def _add_own(outcome: Outcome, rows: ImportRows, each: Linked, bound: Mapping[int, Linked]) -> None:
     program = outcome.program
-    solver, objects = program.solver, program.solver.objects
+    solver = program.solver
     file, place = each.module, each.place
     if each.imported.op != FROM:  # of `import a.b` the name is that of `a`, and the module that of `a.b`
         at = solver.index.find(program.files[each.imported.file].path, each.imported.text)
@@ -98,28 +106,29 @@ def _add_own(outcome: Outcome, rows: ImportRows, each: Linked, bound: Mapping[in
     rows.resolved_path.append(path)
     rows.dist.append(None)
     if each.imported.op == STAR:
-        rows.symbol.append(None)
+        _add_meaning(rows, None)
         rows.chain.append([])
         rows.resolution.append("exact" if path is not None else "unresolved")
         return
-    things = solver.has[each.imported.variable] or set()
-    symbols = sorted(
-        outcome.symbols[program.bases[objects.of[thing]] + 1]
-        if objects.kind[thing] == MODULE
-        else outcome.symbols[objects.of[thing]]
-        for thing in things
-        if objects.kind[thing] in _DEFINED
-    )
-    outside = sorted(
-        external_symbol(objects.of[thing], outcome.names)
-        for thing in things
-        if objects.kind[thing] == EXTERNAL
-    )
-    found = symbols or outside
-    rows.symbol.append(found[0] if found else None)
+    found = _meanings(outcome, solver.has[each.imported.variable] or ())
+    _add_meaning(rows, found[0] if found else None)
     rows.chain.append(_chain(outcome, each, bound))
     is_there = bool(found) or _is_member(outcome, each)
     rows.resolution.append("ambiguous" if len(found) > 1 else "exact" if is_there else "unresolved")
+
+
+def _meanings(outcome: Outcome, things: Iterable[int]) -> list[Meaning]:
+    """What objects are definitions of; those outside count only where there are no others."""
+    objects = outcome.program.solver.objects
+    own = sorted(meaning_of(outcome, thing) for thing in things if objects.kind[thing] in _DEFINED)
+    return own or sorted(meaning_of(outcome, thing) for thing in things if objects.kind[thing] == EXTERNAL)
+
+
+def _add_meaning(rows: ImportRows | ExportRows, found: Meaning | None) -> None:
+    symbol, path, node = found or (None, None, None)
+    rows.symbol.append(symbol)
+    rows.def_path.append(path)
+    rows.def_node.append(node)
 
 
 def _is_member(outcome: Outcome, each: Linked) -> bool:
@@ -168,14 +177,9 @@ def export_rows(outcome: Outcome) -> ExportRows:
             elif bound.intersection(program.sources_of(variable)):
                 via = "reexport"
             things = (solver.has[variable] or ()) if variable is not None else ()
-            symbols = sorted(
-                outcome.symbols[solver.objects.of[thing]]
-                for thing in things
-                if solver.objects.kind[thing] in {FUNCTION, CLASS}
-            )
             rows.module.append(solver.index.names.get(each.path, each.path))
             rows.path.append(each.path)
             rows.name.append(name)
-            rows.symbol.append(symbols[0] if symbols else None)
+            _add_meaning(rows, next(iter(_meanings(outcome, things)), None))
             rows.via.append(via)
     return rows

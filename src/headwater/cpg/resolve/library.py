@@ -149,11 +149,18 @@ LIBRARY: dict[str, Callable[[Solver, Call], None]] = {
 }
 
 
+_PROPERTY = "property"  # so end the names of decorators that make what is called where it is read
+_OTHER_PROPERTY = wrap(PROPERTY)
+
+
 def calls_of_library(otherwise: Callable[[Solver, int, Call], None]) -> Callable[[Solver, int, Call], None]:
     """Calls of what is outside: those that are known here, and others as they are."""
 
     def call_outside(solver: Solver, thing: int, call: Call) -> None:
-        model = LIBRARY.get(solver.objects.of[thing])
+        name = solver.objects.of[thing]
+        model = LIBRARY.get(name)
+        if model is None and call.dispatch == "decorator" and name.endswith(_PROPERTY):
+            model = _OTHER_PROPERTY
         if model is None:
             otherwise(solver, thing, call)
             return

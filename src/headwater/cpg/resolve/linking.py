@@ -73,18 +73,24 @@ def _bind(solver: Solver, linked: Linked) -> None:
         made = MODULE if linked.module is not None else NAMESPACE
         solver.add(variable, objects.get(made, linked.place if linked.module is None else linked.module))
         return
-    name = linked.name or ""
-    if linked.module is not None:
+    _bind_member(solver, linked, linked.name or "")
+
+
+def _bind_member(solver: Solver, linked: Linked, name: str) -> None:
+    """What a module has under a name; a package that takes a module from itself has no such name before."""
+    variable = linked.imported.variable
+    inner = None
+    if linked.place is not None:
+        inner = module_at(solver, f"{linked.place}/{name}" if linked.place else name)
+    if linked.module is not None and (linked.module != linked.imported.file or inner is None):
         found = module_member(solver, linked.module, name)
         if found is not None and found != variable:
             solver.copy(found, variable)
             return
-        thing = objects.get(MODULE, linked.module)
+        thing = solver.objects.get(MODULE, linked.module)
         solver.copy(solver.attribute(thing, name), variable)
-    if linked.place is not None:
-        inner = module_at(solver, f"{linked.place}/{name}" if linked.place else name)
-        if inner is not None:
-            solver.add(variable, inner)
+    if inner is not None:
+        solver.add(variable, inner)
 
 
 def link_builtins(solver: Solver, loading: Loading) -> None:
@@ -109,6 +115,7 @@ def link_builtins(solver: Solver, loading: Loading) -> None:
 def link_classes(solver: Solver) -> None:
     """Put the classes in order, outermost bases first; bases that come up later are added then."""
     done: dict[int, Sequence[int]] = {}
+    solver.known_members.clear()
     for variable in solver.classes:
         _order(solver, variable, done)
     for variable, class_ in solver.classes.items():
@@ -168,5 +175,6 @@ def _add_base(solver: Solver, things: Sequence[int], rule: Rule) -> None:
     for each in things:
         if not _is_base(solver, each) or each in class_.order:
             continue
+        solver.known_members.clear()
         more = solver.classes[objects.of[each]].order if objects.kind[each] == CLASS else (each,)
         class_.order = (*class_.order, *(new for new in more if new not in class_.order))

@@ -16,6 +16,7 @@ from headwater.cpg.extract.values.facts import (
     BASE,
     BUILTIN,
     CALL,
+    CATCH,
     CLASS,
     CONST,
     COPY,
@@ -26,6 +27,7 @@ from headwater.cpg.extract.values.facts import (
     ENTER,
     EXPORT,
     FIELD,
+    FORMATTED,
     FROM,
     FUNCTION,
     IMPORT,
@@ -44,6 +46,8 @@ from headwater.cpg.extract.values.facts import (
     OPS,
     PARAM,
     RAISE,
+    RAISED,
+    RETURNED,
     RETURNS,
     SET_ATTR,
     SET_ITEM,
@@ -51,7 +55,9 @@ from headwater.cpg.extract.values.facts import (
     SPREAD,
     STAR,
     STARRED,
+    TRY,
     UNPACK,
+    YIELDED,
     YIELDS,
     YIELDS_FROM,
 )
@@ -244,7 +250,7 @@ def make_instances(solver: Solver, things: Sequence[int], rule: Any) -> None:
     for each in things:
         kind = objects.kind[each]
         if kind == kinds.CLASS:
-            solver.add(rule[1], objects.get(kinds.INSTANCE, objects.of[each]))
+            solver.add(rule[1], objects.get(kinds.INSTANCE, objects.of[each], kinds.DECLARED))
         elif kind == kinds.EXTERNAL:
             solver.add(rule[1], objects.get(kinds.MADE, objects.of[each]))
         elif kind == kinds.BUILTIN:
@@ -319,6 +325,10 @@ def _arg(loading: Loading, target: int, source: int, text: Any) -> None:
         call.named = (*call.named, (text, source))
 
 
+def _nothing(loading: Loading, target: int, source: int, text: Any) -> None:
+    del loading, target, source, text
+
+
 _BY_OP: dict[int, Callable[[Loading, int, int, Any], None]] = {
     IN: _in,
     COPY: load_copy,
@@ -360,5 +370,8 @@ _BY_OP: dict[int, Callable[[Loading, int, int, Any], None]] = {
     CALL: _call,
     OPERATOR: _operator,
     ARG: _arg,
+    **dict.fromkeys(
+        (FORMATTED, RETURNED, YIELDED, RAISED, TRY, CATCH), _nothing
+    ),  # rows of flow are made of these
 }
 _LOADERS = tuple(_BY_OP[op] for op in range(len(OPS)))

@@ -133,6 +133,23 @@ def _bound_to(solver: Solver, member: int, thing: int) -> int:
     return solver.objects.get(BOUND, member, thing)
 
 
+def metaclasses_of(solver: Solver, class_: Class) -> Sequence[int]:
+    """The variables of the metaclass of a class, its own or that of the first base that has one."""
+    objects = solver.objects
+    for each in class_.order:
+        if objects.kind[each] == CLASS:
+            found = solver.classes[objects.of[each]].metaclasses
+            if found:
+                return found
+    return ()
+
+
+def plain(solver: Solver, thing: int) -> int:
+    """The instance whose attributes a declared one shares: that of the same class."""
+    objects = solver.objects
+    return thing if objects.to[thing] is None else objects.get(INSTANCE, objects.of[thing])
+
+
 def _class_of(solver: Solver, thing: int) -> int:
     objects = solver.objects
     return objects.get(CLASS, objects.of[thing]) if objects.kind[thing] == INSTANCE else thing
@@ -221,8 +238,12 @@ def invoke_method(
 def has_member(solver: Solver, thing: int, name: str) -> bool:
     """Whether the class of an instance has a member, by itself or by a base in the repository."""
     objects = solver.objects
-    order = solver.classes[objects.of[thing]].order
-    return any(
-        objects.kind[each] == CLASS and member_of(solver, solver.classes[objects.of[each]], name) is not None
-        for each in order
-    )
+    key = (objects.of[thing], name)
+    known = solver.known_members.get(key)
+    if known is None:
+        known = solver.known_members[key] = any(
+            objects.kind[each] == CLASS
+            and member_of(solver, solver.classes[objects.of[each]], name) is not None
+            for each in solver.classes[key[0]].order
+        )
+    return known

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 KINDS = (
     "function",  # of: its variable
     "class",  # of: its variable
-    "instance",  # of: the class's variable
+    "instance",  # of: the class's variable; to: nothing, DECLARED or BELOW
     "module",  # of: its file's index
     "namespace",  # of: the place of the folder
     "bound",  # of: a function; to: what it is bound to
@@ -35,6 +35,7 @@ KINDS = (
     "context",  # of: the generator function of a context manager
     "entered",  # of: the same, called
     "dispatch",  # of: the variable of the call that made it
+    "family",  # of: how the names of methods begin; to: the instance or class that has them
 )
 (
     FUNCTION,
@@ -60,8 +61,12 @@ KINDS = (
     CONTEXT,
     ENTERED,
     DISPATCH,
+    FAMILY,
 ) = range(len(KINDS))
 UNBOUND = -1
+# Instances that nobody was seen to make: an annotation, or the class of a method, says that there are some.
+# They may be of any class below, too. One that is BELOW is but possible beside what is known.
+DECLARED, BELOW = "declared", "below"
 
 
 @dataclass(slots=True)
@@ -118,7 +123,6 @@ class Function:
     keywords: Parameter | None = None
     defaults: dict[int, int] = field(default_factory=dict[int, int])
     passed: dict[int, None] = field(default_factory=dict[int, None])
-    origin: int = -1  # of a copy for one call: the variable of the function that it is a copy of
 
 
 @dataclass(slots=True, eq=False)

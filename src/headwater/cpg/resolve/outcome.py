@@ -6,22 +6,23 @@ Nodes are told by their file's path and their number in it. Not here: arguments,
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 from headwater.cpg.resolve.confidence import confidence_of, resolution_of
 from headwater.cpg.resolve.guessing import guess_by_name
-from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, FUNCTION, METHOD
+from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, FUNCTION, METHOD, MODULE
 from headwater.cpg.resolve.symbols import builtin_symbol, external_symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Collection, Mapping, Sequence
 
     from headwater.cpg.resolve.objects import Call
     from headwater.cpg.resolve.resolution import Program
     from headwater.cpg.resolve.symbols import Distributions
 
-_RESOLVERS = {
+# How an object that is called was found, by its kind.
+RESOLVERS = {
     FUNCTION: "value",
     CLASS: "class",
     BUILTIN: "builtin",
@@ -29,6 +30,9 @@ _RESOLVERS = {
     EXTERNAL: "external",
 }
 _OWN = frozenset({FUNCTION, CLASS})
+_MODULE_NODE = 1
+# A symbol, and the file and node of its definition; both are missing for what is outside.
+Meaning: TypeAlias = "tuple[str, str | None, int | None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,8 @@ class CallRows:
     """One entry per call, by path, node, dispatch and slot.
 
     `dispatch` is call (it is written so), decorator, property, dunder, callback or constructor (a class that
-    is raised). `slot` tells calls apart that are implied at one node: the method's name. `caller` is the node
-    of the def that makes the call. `reason` says why nothing was found.
+    is raised). `slot` tells calls apart that are implied at one node: the method's name, or a number.
+    `caller` is the node of the def that makes the call. `reason` says why nothing was found.
     """
 
     path: list[str] = field(default_factory=list[str])
@@ -65,7 +69,7 @@ class TargetRows:
     is_winner: list[bool] = field(default_factory=list[bool])
 
 
-@dataclass(slots=True)
+@dataclass
 class Outcome:
     """What is at hand while rows are made; `winner` has the best target of each call."""
 
@@ -78,6 +82,14 @@ class Outcome:
     things: list[int] = field(default_factory=list[int])
     winner: list[int | None] = field(default_factory=list["int | None"])
     placed: dict[int, tuple[str, int]] = field(default_factory=dict[int, "tuple[str, int]"])
+
+    @cached_property
+    def members(self) -> Mapping[int, Sequence[tuple[int, Mapping[str, int]]]]:
+        """By file, its classes with their members."""
+        found: dict[int, list[tuple[int, Mapping[str, int]]]] = {}
+        for each in self.program.solver.classes.values():
+            found.setdefault(each.file, []).append((each.variable, each.members))
+        return found
 
 
 def call_rows(program: Program, symbols: Mapping[int, str], names: Distributions) -> Outcome:
@@ -108,7 +120,7 @@ def _add_call(outcome: Outcome, call: Call, guesses: Sequence[int]) -> None:
     calls.node.append(call.site - base)
     calls.caller.append(call.caller - base)
     calls.dispatch.append(call.dispatch or "call")
-    calls.slot.append("" if call.dispatch == "callback" else call.slot)
+    calls.slot.append(_slot(calls, call))
     calls.candidates.append(len(targets))
     if not targets:
         calls.resolution.append("dynamic" if is_wide else "unresolved")
@@ -135,28 +147,56 @@ def _add_call(outcome: Outcome, call: Call, guesses: Sequence[int]) -> None:
         rows.is_winner.append(rank == 1)
 
 
+def _slot(calls: CallRows, call: Call) -> str:
+    """What tells a call apart from others implied at its node: of callbacks, how many came before."""
+    if call.dispatch != "callback":
+        return call.slot
+    before = len(calls.slot) - 1  # the row itself has all but its slot
+    is_next = before >= 0 and calls.node[-1] == calls.node[before] and calls.dispatch[before] == "callback"
+    return str(int(calls.slot[before]) + 1) if is_next and calls.path[before] == calls.path[-1] else "0"
+
+
 def _ranked(
     outcome: Outcome, call: Call, targets: Sequence[int], *, is_guessed: bool, is_wide: bool
 ) -> list[tuple[float, bool, str, str, int]]:
     """Candidates from the surest on; of those that are as sure, the ones of the caller's file come first."""
     kinds = outcome.program.solver.objects.kind
+    if len(targets) == 1 and not is_guessed and call.targets[targets[0]] != "declared":
+        (only,) = targets
+        resolver = RESOLVERS[kinds[only]]
+        sure = confidence_of(resolver, 1, is_wide=is_wide)
+        return [(-sure, False, symbol_of_object(outcome, only), resolver, only)]
     has_own = any(kinds[each] in _OWN for each in targets)
     path = outcome.program.files[call.file].path
+    strong = len(targets) - sum(how == "declared" for how in call.targets.values())
     ranked: list[tuple[float, bool, str, str, int]] = []
     for each in targets:
-        resolver = "name" if is_guessed else _RESOLVERS[kinds[each]]
+        resolver = "name" if is_guessed else RESOLVERS[kinds[each]]
+        if not is_guessed and call.targets[each] == "declared":
+            resolver = "declared"
+        count = len(targets) if resolver == "declared" else strong
         sure = confidence_of(
-            resolver, len(targets), is_beside_own=has_own and kinds[each] == EXTERNAL, is_wide=is_wide
+            resolver, count, is_beside_own=has_own and kinds[each] == EXTERNAL, is_wide=is_wide
         )
         there = place_of_object(outcome, each)[0] != path
         ranked.append((-sure, there, symbol_of_object(outcome, each), resolver, each))
     return sorted(ranked)
 
 
-def _reason(things: AbstractSet[int] | None, call: Call) -> str:
+def _reason(things: Collection[int] | None, call: Call) -> str:
     if call.callee < 0:
         return "no value"
     return "nothing known of what is called" if not things else "what is called cannot be called"
+
+
+def meaning_of(outcome: Outcome, thing: int) -> Meaning:
+    """The symbol of a module, function, class, builtin or something outside, and where it is defined."""
+    objects, program = outcome.program.solver.objects, outcome.program
+    if objects.kind[thing] == MODULE:
+        file: int = objects.of[thing]
+        symbol = outcome.symbols[program.bases[file] + _MODULE_NODE]
+        return symbol, program.files[file].path, _MODULE_NODE
+    return symbol_of_object(outcome, thing), *place_of_object(outcome, thing)
 
 
 def place_of_object(outcome: Outcome, thing: int) -> tuple[str | None, int | None]:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from headwater.cpg.extract.values.facts import INT_KEY, KEYWORD_ONLY, TEXT_KEY
 from headwater.cpg.resolve.containers import SOME, item, iterate_into, watch
 from headwater.cpg.resolve.objects import (
+    BELOW,
     CLASS,
     CONTAINER,
     COROUTINE,
+    DECLARED,
     GENERATOR,
     INSTANCE,
     Call,
@@ -37,8 +39,12 @@ def reach(solver: Solver, thing: int, call: Call, receiver: int) -> None:
     if key in call.bound:
         return
     is_first = thing not in call.targets
-    call.targets.setdefault(thing, "value")
     call.bound[key] = None
+    if receiver != NO_RECEIVER and solver.objects.to[receiver] is BELOW:
+        call.targets.setdefault(thing, "declared")
+        receiver = solver.objects.get(INSTANCE, solver.objects.of[receiver], DECLARED)
+    else:
+        call.targets[thing] = "value"
     place = 0
     if receiver != NO_RECEIVER:
         place = 1

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.values.facts import PREFIX_KEY
 from headwater.cpg.resolve.attributes import store_attribute
+from headwater.cpg.resolve.lookup import invoke_all
 from headwater.cpg.resolve.objects import (
     BUILTIN,
     CLASS,
     CONST,
     EXTERNAL,
+    FAMILY,
     INSTANCE,
     MADE,
     SUPER,
     TYPED,
+    UNBOUND,
     Call,
 )
 
@@ -66,18 +69,27 @@ def _getattr_of(solver: Solver, things: Sequence[int], rule: Rule) -> None:
 
 
 def _getattr_like(solver: Solver, things: Sequence[int], rule: Rule) -> None:
-    """All attributes of a class whose names begin so: `getattr(self, "visit_" + name)`."""
+    """All attributes of a class whose names begin so: `getattr(self, "visit_" + name)`; they go as one."""
     _, target, prefix = rule
     objects = solver.objects
     for each in things:
-        if objects.kind[each] not in {INSTANCE, CLASS} or not prefix:
-            continue
-        classes = [
-            objects.of[one] for one in solver.classes[objects.of[each]].order if objects.kind[one] == CLASS
-        ]
-        names = {name for one in classes for name in solver.classes[one].members if name.startswith(prefix)}
-        for name in sorted(names):
-            solver.copy(solver.attribute(each, name), target)
+        if objects.kind[each] in {INSTANCE, CLASS} and prefix:
+            solver.add(target, objects.get(FAMILY, prefix, each))
+
+
+def call_family(solver: Solver, thing: int, call: Call) -> None:
+    """All attributes whose names begin alike are called."""
+    objects = solver.objects
+    prefix, owner = objects.of[thing], objects.to[thing]
+    if (thing, UNBOUND) in call.bound:
+        return
+    call.bound[thing, UNBOUND] = None
+    classes = [
+        objects.of[one] for one in solver.classes[objects.of[owner]].order if objects.kind[one] == CLASS
+    ]
+    names = {name for one in classes for name in solver.classes[one].members if name.startswith(prefix)}
+    for name in sorted(names):
+        solver.wait(solver.attribute(owner, name), (invoke_all, call))
 
 
 def call_setattr(solver: Solver, call: Call) -> None:

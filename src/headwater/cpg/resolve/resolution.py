@@ -19,7 +19,19 @@ from headwater.cpg.resolve.linking import link_builtins, link_classes, link_impo
 from headwater.cpg.resolve.loading import load_files, make_instances
 from headwater.cpg.resolve.lookup import bound, has_member, module_member
 from headwater.cpg.resolve.modules import index_modules, place_of
-from headwater.cpg.resolve.objects import BUILTIN, CLASS, DISPATCH, EXTERNAL, INSTANCE, METHOD
+from headwater.cpg.resolve.objects import (
+    BELOW,
+    BUILTIN,
+    CLASS,
+    DECLARED,
+    DISPATCH,
+    EXTERNAL,
+    FAMILY,
+    INSTANCE,
+    METHOD,
+    STATICMETHOD,
+)
+from headwater.cpg.resolve.reflecting import call_family
 from headwater.cpg.resolve.solving import LEAST_STEPS, STEPS_PER_FACT, Solver
 
 if TYPE_CHECKING:
@@ -51,7 +63,7 @@ class Program:
         """The variables that imports bind and that a variable gets its values from."""
         if not self.sources:
             for each in self.imports:
-                for target in self.solver.copies[each.imported.variable] or ():
+                for target in self.solver.copies_of(each.imported.variable):
                     self.sources.setdefault(target, []).append(each.imported.variable)
         return self.sources.get(variable, ())
 
@@ -68,6 +80,7 @@ def solve(files: Iterable[FileValues]) -> Program:
         BUILTIN: call_builtin,
         METHOD: call_method,
         DISPATCH: call_dispatch,
+        FAMILY: call_family,
         EXTERNAL: calls_of_library(CALLERS[EXTERNAL]),
     }
     solver.most_steps = LEAST_STEPS + STEPS_PER_FACT * sum(len(each.op) for each in ordered)
@@ -91,6 +104,7 @@ def solve(files: Iterable[FileValues]) -> Program:
         if not solver.queue and not solver.tasks:
             break
         solver.run()
+    solver.forget()
     return Program(ordered, bases, solver, linked)
 
 
@@ -100,7 +114,7 @@ def _note_properties(solver: Solver) -> None:
         target
         for call in solver.calls
         if call.callee >= 0 and call.dispatch == "" and _is_property(solver, call.callee)
-        for target in solver.copies[call.result] or ()
+        for target in solver.copies_of(call.result)
     }
     for class_ in solver.classes.values():
         solver.decorated_names.update(name for name, variable in class_.members.items() if variable in made)
@@ -130,8 +144,10 @@ def _fill_gaps(solver: Solver, loading: Loading, number: int) -> None:
     for function in solver.functions.values():
         if function.owner is not None and function.positional:
             first = function.positional[0].variable
-            if not any(solver.objects.kind[each] in {INSTANCE, CLASS} for each in solver.has[first] or ()):
-                solver.add(first, solver.objects.get(INSTANCE, function.owner))
+            if not any(
+                solver.objects.kind[each] in {INSTANCE, CLASS} for each in solver.has[first] or ()
+            ) and not _is_static(solver, function.variable):
+                solver.add(first, solver.objects.get(INSTANCE, function.owner, DECLARED))
     for variable, raw in loading.decorated:
         if not solver.has[variable]:
             solver.copy(raw, variable)
@@ -139,14 +155,26 @@ def _fill_gaps(solver: Solver, loading: Loading, number: int) -> None:
         _believe(solver, annotation)
 
 
+def _is_static(solver: Solver, variable: int) -> bool:
+    return any(solver.objects.kind[each] == STATICMETHOD for each in solver.has[variable] or ())
+
+
 def _believe(solver: Solver, annotation: tuple[int, int, str | None, int]) -> None:
-    """What is annotated and of which nothing else is known is an instance of what it is annotated with."""
+    """What is annotated is an instance of what it is annotated with: surely, if nothing else is known."""
     target, source, text, file = annotation
     function = solver.functions.get(target)
     if function is not None and (function.is_generator or function.passed):
         return
     variable = target if function is None else function.returned
+    named = module_member(solver, file, text) if text is not None else source
+    if named is None:
+        return
     if not solver.has[variable]:
-        named = module_member(solver, file, text) if text is not None else source
-        if named is not None:
-            solver.wait(named, (make_instances, variable))
+        solver.believed.add(variable)
+        solver.wait(named, (make_instances, variable))
+        return
+    objects = solver.objects
+    is_own = any(objects.kind[each] == INSTANCE for each in solver.has[variable] or ())
+    for each in solver.has[named] or ():
+        if objects.kind[each] == CLASS:
+            solver.add(variable, objects.get(INSTANCE, objects.of[each], BELOW if is_own else DECLARED))

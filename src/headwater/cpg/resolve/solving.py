@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from headwater.cpg.resolve.objects import CONST, TYPED, Objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from headwater.cpg.resolve.modules import ModuleIndex
     from headwater.cpg.resolve.objects import Call, Class, Function
@@ -36,16 +35,19 @@ class Solver:
     """All of a program that is known so far.
 
     `has` are the objects of each variable, `copies` the variables that get the same, `rules` what waits for
-    it. `cells` are the variables of attributes and items by object and name; `looked_up` those of attributes
-    as they are read, bound and inherited. `fallbacks` wait until nothing else is left to do.
+    it; most have one of each at most, so one object is a tuple that all share, and one copy or rule stands
+    for itself, without a list. `cells` are the variables of attributes and items by object and name;
+    `looked_up` those of attributes as they are read, bound and inherited. `fallbacks` wait until nothing else
+    is left to do. `believed` are variables that have what they are annotated with because nothing else is
+    known of them.
     """
 
     index: ModuleIndex
     objects: Objects = field(default_factory=Objects)
-    has: list[AbstractSet[int] | None] = field(default_factory=list["AbstractSet[int] | None"])
-    singles: dict[int, frozenset[int]] = field(default_factory=dict[int, "frozenset[int]"])
-    copies: list[list[int] | None] = field(default_factory=list["list[int] | None"])
-    rules: list[list[Rule] | None] = field(default_factory=list["list[Rule] | None"])
+    has: list[Collection[int] | None] = field(default_factory=list["Collection[int] | None"])
+    singles: dict[int, tuple[int]] = field(default_factory=dict[int, "tuple[int]"])
+    copies: list[list[int] | int | None] = field(default_factory=list["list[int] | int | None"])
+    rules: list[list[Rule] | Rule | None] = field(default_factory=list["list[Rule] | Rule | None"])
     fresh: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     queue: deque[int] = field(default_factory=deque[int])
     tasks: deque[tuple[Rule, Any]] = field(default_factory=deque["tuple[Rule, Any]"])
@@ -62,10 +64,12 @@ class Solver:
     steps: int = 0
     most_steps: int = LEAST_STEPS
     is_cut: bool = False
+    believed: set[int] = field(default_factory=set[int])
     put_off: list[tuple[Call, int]] | None = field(default_factory=list["tuple[Call, int]"])
     unbound: list[tuple[int, int, int]] = field(default_factory=list["tuple[int, int, int]"])
     early: list[tuple[int, str, int]] = field(default_factory=list["tuple[int, str, int]"])
     has_hooks: bool = False
+    known_members: dict[tuple[int, str], bool] = field(default_factory=dict["tuple[int, str]", bool])
     hooked: dict[int, list[tuple[int, int, int]]] = field(
         default_factory=dict[int, "list[tuple[int, int, int]]"]
     )
@@ -114,11 +118,11 @@ class Solver:
         elif thing not in known:
             self.add_all(variable, (thing,))
 
-    def _single(self, thing: int) -> frozenset[int]:
-        """The set of one object, which all variables share that have nothing else: most do."""
+    def _single(self, thing: int) -> tuple[int]:
+        """One object alone, which all variables share that have nothing else: most do."""
         found = self.singles.get(thing)
         if found is None:
-            found = self.singles[thing] = frozenset((thing,))
+            found = self.singles[thing] = (thing,)
         return found
 
     def add_all(self, variable: int, things: Iterable[int]) -> None:
@@ -158,7 +162,7 @@ class Solver:
         known = self.has[variable]
         return self.is_cut or variable in self.wide or (known is not None and len(known) >= MOST_OBJECTS)
 
-    def _bounded(self, variable: int, known: AbstractSet[int], fresh: list[int]) -> list[int]:
+    def _bounded(self, variable: int, known: Collection[int], fresh: list[int]) -> list[int]:
         """What is new without what is too much."""
         objects = self.objects
         kinds = objects.kind
@@ -178,24 +182,41 @@ class Solver:
         """The target gets all that the source has, now and later."""
         if source < 0 or target < 0 or source == target:
             return
-        copies = self.copies[source]
-        if copies is None:
-            self.copies[source] = [target]
-        else:
-            copies.append(target)
+        self.link(source, target)
         known = self._settled(source)
         if known:
             self.add_all(target, known)
+
+    def link(self, source: int, target: int) -> None:
+        """Let the target get what the source will have."""
+        copies = self.copies[source]
+        if copies is None:
+            self.copies[source] = target
+        elif isinstance(copies, int):
+            self.copies[source] = [copies, target]
+        else:
+            copies.append(target)
+
+    def copies_of(self, variable: int) -> Sequence[int]:
+        """The variables that get what a variable has."""
+        copies = self.copies[variable]
+        return (copies,) if isinstance(copies, int) else copies or ()
+
+    def watch(self, variable: int, rule: Rule) -> None:
+        """Let a rule have what the variable will have."""
+        rules = self.rules[variable]
+        if rules is None:
+            self.rules[variable] = rule
+        elif isinstance(rules, tuple):
+            self.rules[variable] = [rules, rule]
+        else:
+            rules.append(rule)
 
     def wait(self, variable: int, rule: Rule) -> None:
         """Let a rule have what the variable has, soon and later; never at once, or rules would nest."""
         if variable < 0:
             return
-        rules = self.rules[variable]
-        if rules is None:
-            self.rules[variable] = [rule]
-        else:
-            rules.append(rule)
+        self.watch(variable, rule)
         known = self._settled(variable)
         if known:
             self.tasks.append((rule, known))
@@ -212,7 +233,8 @@ class Solver:
 
     def run(self) -> None:
         """Let everything spread until nothing changes, or until it takes too long: then `is_cut` says so."""
-        queue, fresh, copies, rules = self.queue, self.fresh, self.copies, self.rules
+        queue, fresh = self.queue, self.fresh
+        copies, rules = cast("list[Any]", self.copies), cast("list[Any]", self.rules)
         add_all, tasks = self.add_all, self.tasks
         while queue or tasks:
             self.steps += 1
@@ -229,13 +251,26 @@ class Solver:
             variable = queue.popleft()
             things = fresh.pop(variable)
             targets = copies[variable]
-            if targets:
-                for target in targets:
-                    add_all(target, things)
+            if targets is not None:
+                if targets.__class__ is int:
+                    add_all(targets, things)
+                else:
+                    for target in targets:
+                        add_all(target, things)
             waiting = rules[variable]
-            if waiting:
-                for rule in list(waiting):
-                    rule[0](self, things, rule)
+            if waiting is not None:
+                if waiting.__class__ is tuple:
+                    waiting[0](self, things, waiting)
+                else:
+                    for rule in list(waiting):
+                        rule[0](self, things, rule)
+
+    def forget(self) -> None:
+        """Let go of what only solving needs, so that there is room for what is made of it."""
+        for each in (self.rules, self.looked_up, self.singles, self.known_members, self.late_members):
+            each.clear()
+        for each in (self.hooked, self.watchers, self.implied, self.fallbacks, self.unbound, self.early):
+            each.clear()
 
     def cell(self, thing: int, name: str) -> int:
         """The variable of what an object has under a name, by itself."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.resolution import Program
 
 _PLAIN = re.compile(r"[A-Za-z0-9_$+-]+")
+_NAMES = re.compile(r"`((?:[^`]|``)*)`|([A-Za-z0-9_$+-]+)")
 _NO_VERSION = "."
 _PYTHON = "python"
 _BUILTINS = "builtins"
@@ -63,6 +64,15 @@ def symbols_of(program: Program, names: Distributions) -> dict[int, str]:
     return symbols
 
 
+def member_symbol(owner: str, name: str) -> str:
+    """The symbol of a variable of a module or class.
+
+    >>> member_symbol("headwater python . . shop/Cart#", "total")
+    'headwater python . . shop/Cart#total.'
+    """
+    return f"{owner}{_quoted(name)}."
+
+
 def external_symbol(dotted: str, names: Distributions) -> str:
     """The symbol of something outside, from its dotted name.
 
@@ -73,6 +83,17 @@ def external_symbol(dotted: str, names: Distributions) -> str:
     module, _, rest = dotted.partition(".")
     own = "".join(_descriptor(part) for part in rest.split(".")) if rest else ""
     return f"headwater python {dist} {version} {_quoted(module)}/{own}"
+
+
+def symbol_parts(symbol: str) -> tuple[str, str, str]:
+    """The distribution, the version and the dotted name that a symbol outside is made of.
+
+    >>> symbol_parts("headwater python python . builtins/str#join().")
+    ('python', '.', 'builtins.str.join')
+    """
+    dist, version, descriptors = symbol.split(" ", 4)[2:]
+    names = [quoted.replace("``", "`") if quoted else plain for quoted, plain in _NAMES.findall(descriptors)]
+    return dist, version, ".".join(names)
 
 
 def builtin_symbol(name: str, method: str | None = None) -> str:

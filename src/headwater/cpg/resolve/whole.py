@@ -5,16 +5,20 @@ Not here: how any of them is found.
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from headwater.cpg.memory import without_collections
 from headwater.cpg.resolve.arguments import argument_rows
 from headwater.cpg.resolve.definitions import definition_rows
+from headwater.cpg.resolve.flow import flow_rows, gather_sites
 from headwater.cpg.resolve.hierarchy import base_rows, order_rows, override_rows
+from headwater.cpg.resolve.hinting import type_rows
 from headwater.cpg.resolve.importing import export_rows, import_rows
 from headwater.cpg.resolve.outcome import call_rows
+from headwater.cpg.resolve.referring import Bound, binding_rows, reference_rows
 from headwater.cpg.resolve.resolution import solve
+from headwater.cpg.resolve.summaries import summary_rows
 from headwater.cpg.resolve.symbols import Distributions, symbols_of
 
 if TYPE_CHECKING:
@@ -23,16 +27,21 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.arguments import ArgumentRows
     from headwater.cpg.resolve.defining import FileValues
     from headwater.cpg.resolve.definitions import DefinitionRows
+    from headwater.cpg.resolve.flow import FlowRows
     from headwater.cpg.resolve.hierarchy import BaseRows, OrderRows, OverrideRows
     from headwater.cpg.resolve.importing import ExportRows, ImportRows
     from headwater.cpg.resolve.outcome import CallRows, Outcome, TargetRows
+    from headwater.cpg.resolve.referring import BindingRows, ReferenceRows
+    from headwater.cpg.resolve.summaries import EffectRows, SummaryRows
+    from headwater.cpg.resolve.typefacts import TypeFactRows, TypeRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedRows:
     """What a repository's values say: entry `i` of every list of one of these belongs to row `i`.
 
-    `roots` are the folders that imports begin at; `outcome` is what a call graph is made of.
+    `roots` are the folders that imports begin at; `outcome` is what a call graph is made of. There are types
+    for files that are given with hints.
     """
 
     roots: tuple[str, ...]
@@ -45,39 +54,57 @@ class ResolvedRows:
     calls: CallRows
     targets: TargetRows
     arguments: ArgumentRows
+    bindings: BindingRows
+    references: ReferenceRows
+    types: TypeRows
+    type_facts: TypeFactRows
+    flows: FlowRows
+    summaries: SummaryRows
+    effects: EffectRows
     outcome: Outcome
 
 
-def resolve_files(files: Iterable[FileValues], names: Distributions | None = None) -> ResolvedRows:
+def resolve_files(
+    files: Iterable[FileValues],
+    names: Distributions | None = None,
+    bound: Bound | None = None,
+) -> ResolvedRows:
     """All rows of a repository; the order in which its files are given does not matter.
 
     Args:
         files: the value facts of all its files
         names: the distribution that the repository is, and those of modules outside
+        bound: what binds names; without it, only names of modules and classes have symbols
     """
-    is_enabled = gc.isenabled()
-    gc.disable()  # there are millions of small objects, and none of them goes before all are done with
-    try:
-        return _resolved(files, names or Distributions())
-    finally:
-        if is_enabled:
-            gc.enable()
+    with without_collections():
+        return _resolved(files, names or Distributions(), bound or Bound())
 
 
-def _resolved(files: Iterable[FileValues], known: Distributions) -> ResolvedRows:
+def _resolved(files: Iterable[FileValues], known: Distributions, bound: Bound) -> ResolvedRows:
     program = solve(files)
     symbols = symbols_of(program, known)
     outcome = call_rows(program, symbols, known)
+    imports = import_rows(outcome)
+    types, type_facts = type_rows(outcome)
+    sites = gather_sites(program)
+    summaries, effects, ways = summary_rows(outcome, sites)
     return ResolvedRows(
         roots=program.solver.index.roots,
         definitions=definition_rows(program, symbols),
-        imports=import_rows(outcome),
+        imports=imports,
         exports=export_rows(outcome),
         bases=base_rows(outcome),
         orders=order_rows(outcome),
         overrides=override_rows(outcome),
         calls=outcome.calls,
         targets=outcome.targets,
-        arguments=argument_rows(outcome),
+        bindings=binding_rows(outcome, imports, bound),
+        references=reference_rows(outcome),
+        types=types,
+        type_facts=type_facts,
+        arguments=argument_rows(outcome, sites.arguments),
+        flows=flow_rows(outcome, sites, ways),
+        summaries=summaries,
+        effects=effects,
         outcome=outcome,
     )

@@ -17,6 +17,8 @@ from headwater.cpg.extract.values import OPS, ValueColumns, find_values
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 # What says nothing of its own: who runs what, and what names of the module are.
 FRAME = {"in", "member", "async_function", "builtin", "function", "class", "const", "export", "field"}
+# And which nodes are returned, tried and raised, of which values say nothing.
+NODES = {"formatted", "returned", "yielded", "raised", "try", "catch"}
 
 IMPORTS = {"from", "star", "import", "import_as"}
 
@@ -52,7 +54,7 @@ def facts(source: str, *ops: str) -> list[tuple[object, ...]]:
     return [
         (OPS[op], told(target), told(origin) if OPS[op] not in IMPORTS else origin, text)
         for op, target, origin, text in found
-        if (OPS[op] in ops if ops else OPS[op] not in FRAME)
+        if (OPS[op] in ops if ops else OPS[op] not in FRAME | NODES)
     ]
 
 
@@ -193,3 +195,39 @@ def test_thousands_of_branches_are_no_matter() -> None:
 def test_files_of_the_standard_library_have_facts(path: Path) -> None:
     found = value_columns(path.read_text(encoding="utf-8"))[0]
     assert len(found.op) == len(found.target) == len(found.source) == len(found.text)
+
+
+def test_what_is_returned_and_yielded_is_told_by_its_node() -> None:
+    source = "def f(a):\n b = a\n return b\ndef g(c):\n yield c\n yield from c\nh = lambda: 1"
+    assert facts(source, "returned", "yielded") == [
+        ("returned", "f", "b", None),
+        ("yielded", "g", "c", None),
+        ("yielded", "g", "c", "from"),
+        ("returned", "lambda: 1", "1", None),
+    ]
+
+
+def test_what_is_put_into_a_text_is_told() -> None:
+    source = "def f(a):\n return f'x{a}'"
+    assert [each[0] for each in facts(source, "formatted")] == ["formatted"]
+
+
+def test_what_is_tried_is_told_with_what_is_caught() -> None:
+    source = "class E(Exception): ...\ntry:\n f()\n g()\nexcept (E, KeyError):\n pass\nexcept:\n raise"
+    found = facts(source, "try", "catch")
+    assert found[0][:2] == ("try", "f()")
+    assert [(op, text) for op, _, _, text in found[1:]] == [
+        ("catch", None),
+        ("catch", None),
+        ("catch", "again"),
+    ]
+    assert found[1][2] == "E"
+    assert found[3][2] is None
+
+
+def test_what_is_raised_is_told_by_its_class_or_its_value() -> None:
+    source = "class E(Exception): ...\ndef f(e):\n if e:\n  raise E('a')\n"
+    source += " if e.a:\n  raise E\n if e.b:\n  raise\n raise e"
+    found = [(op, source) for op, _, source, _ in facts(source, "raised")]
+    assert [op for op, _ in found] == ["raised"] * 3
+    assert found[2][1] == "e"

@@ -13,9 +13,14 @@ HandlerColumns   from where to where handlers have a name for their exception
 POINT_KINDS      the names of points' kinds, which are told by index
 EDGE_KINDS       the names of edges' kinds
 ACTIONS          the names of what is done to names
+find_steps       steps of data from expression to expression
+find_captures    steps from where a name gets a value to where other defs read it
+StepColumns      what find_steps gives back
+STEP_KINDS       what steps are in the graph, which are told by index
 """
 
 from headwater.cpg.extract.flow.building import find_flow
+from headwater.cpg.extract.flow.captures import find_captures
 from headwater.cpg.extract.flow.points import (
     ACTIONS,
     EDGE_KINDS,
@@ -29,11 +34,13 @@ from headwater.cpg.extract.flow.points import (
     PointColumns,
 )
 from headwater.cpg.extract.flow.reaching import TooManyPairs, find_reaching
+from headwater.cpg.extract.flow.steps import STEP_KINDS, StepColumns, find_steps
 
 __all__ = [
     "ACTIONS",
     "EDGE_KINDS",
     "POINT_KINDS",
+    "STEP_KINDS",
     "ControlColumns",
     "DefColumns",
     "EventColumns",
@@ -41,7 +48,10 @@ __all__ = [
     "FlowEvidence",
     "HandlerColumns",
     "PointColumns",
+    "StepColumns",
     "TooManyPairs",
+    "find_captures",
     "find_flow",
     "find_reaching",
+    "find_steps",
 ]

@@ -16,6 +16,7 @@ from headwater.cpg.extract.values.facts import (
     CONST,
     DISPLAY,
     ELEMENT,
+    FORMATTED,
     INT_KEY,
     ITEM,
     ITEM_BY,
@@ -27,6 +28,7 @@ from headwater.cpg.extract.values.facts import (
     SET_ITEM,
     SET_ITEM_BY,
     SPREAD,
+    YIELDED,
     YIELDS,
     YIELDS_FROM,
 )
@@ -66,7 +68,7 @@ _UNARY: dict[type[ast.AST], str] = {ast.Invert: "__invert__", ast.UAdd: "__pos__
 def _attribute(found: Gathering, row: int, node: Any) -> None:
     value = found.updated.get(row)
     if value is not None:
-        found.copy(row, found.variable(value))
+        found.copy(row, found.variable(value), f".{node.attr}")
         return
     source = found.variable(node.value)
     if source != NOTHING and node.ctx.__class__ is not ast.Del:
@@ -78,7 +80,7 @@ def _attribute(found: Gathering, row: int, node: Any) -> None:
 def _subscript(found: Gathering, row: int, node: Any) -> None:
     value = found.updated.get(row)
     if value is not None:
-        found.copy(row, found.variable(value))
+        found.copy(row, found.variable(value), f"[{written_key(node.slice)}")
         return
     source = found.variable(node.value)
     if source == NOTHING:
@@ -203,6 +205,7 @@ def _comprehension(found: Gathering, row: int, node: Any) -> None:
 def _formatted(found: Gathering, row: int, node: Any) -> None:
     source = found.variable(node.value)
     if source != NOTHING and node.value.__class__ is not ast.Constant:
+        found.facts.append((FORMATTED, found.rows[row][1], row, None))
         found.enter(row)
         found.facts.append((OPERATOR, row, source, "__repr__" if node.conversion == ord("r") else "__str__"))
 
@@ -219,6 +222,8 @@ def _yield(found: Gathering, row: int, node: Any) -> None:
     source = NOTHING if node.value is None else found.variable(node.value)
     if owner is not None:
         found.facts.append((YIELDS, owner, source, None))
+        if node.value is not None:
+            found.facts.append((YIELDED, owner, node.value.row, None))
 
 
 def _yield_from(found: Gathering, row: int, node: Any) -> None:
@@ -226,6 +231,7 @@ def _yield_from(found: Gathering, row: int, node: Any) -> None:
     if owner is not None:
         found.enter(row)
         found.facts.append((YIELDS_FROM, row, found.variable(node.value), None))
+        found.facts.append((YIELDED, owner, node.value.row, "from"))
 
 
 EXPRESSIONS: dict[type[ast.AST], Callable[[Gathering, int, Any], None]] = {

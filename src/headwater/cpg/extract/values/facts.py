@@ -18,7 +18,7 @@ FIRST_BINDING = -2
 
 OPS = (
     "in",  # target: the def whose calls follow
-    "copy",  # target gets what source has
+    "copy",  # target gets what source has; text: the attribute or item that has just been stored so
     "const",  # target is a literal; text: type, and a key's text where it may be one
     "builtin",  # target is the builtin of this name, unless a star import has one
     "starred",  # target is what a star import has of this name
@@ -62,6 +62,12 @@ OPS = (
     "call",  # target: call; source: what is called
     "operator",  # target: operation; source: whose method; text: the method
     "arg",  # target: argument; source: its value; text: keyword, `*`, `**` or nothing
+    "formatted",  # target: a text; source: the node of what is put into it
+    "returned",  # target: function; source: the node that is returned, whatever it stands for
+    "yielded",  # the same; text: `from` or nothing
+    "raised",  # target: statement, in the def of the last IN; source: a class, or what is raised
+    "try",  # target: the first node that is tried; source: the one behind the last
+    "catch",  # target: handler of the last TRY; source: a class, or nothing; text: `again` if it raises that
 )
 (
     IN,
@@ -109,6 +115,12 @@ OPS = (
     CALL,
     OPERATOR,
     ARG,
+    FORMATTED,
+    RETURNED,
+    YIELDED,
+    RAISED,
+    TRY,
+    CATCH,
 ) = range(len(OPS))
 
 # The kinds of parameters in the text of a PARAM.

@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from headwater.cpg.extract.exports import listed_names
+from headwater.cpg.extract.values.exceptions import EXCEPTIONS
 from headwater.cpg.extract.values.expressions import EXPRESSIONS
 from headwater.cpg.extract.values.facts import (
     ANNOTATION,
@@ -34,7 +35,11 @@ if TYPE_CHECKING:
 
 _MODULE = 1  # the row of the module
 _ANNOTATIONS = frozenset({"annotation", "returns"})
-_HANDLERS: dict[type[ast.AST], Callable[[Gathering, int, Any], None]] = {**EXPRESSIONS, **STATEMENTS}
+_HANDLERS: dict[type[ast.AST], Callable[[Gathering, int, Any], None]] = {
+    **EXPRESSIONS,
+    **STATEMENTS,
+    **EXCEPTIONS,
+}
 _UPDATING = frozenset(
     {ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor}
     | {ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.ExceptHandler, ast.match_case}

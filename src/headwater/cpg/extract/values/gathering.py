@@ -155,10 +155,10 @@ class Gathering:
         self.facts.append((CONST, row, NOTHING, text))
         return row
 
-    def copy(self, target: int, source: int) -> None:
+    def copy(self, target: int, source: int, text: str | None = None) -> None:
         """The target gets what the source has, if there is anything."""
         if source not in {NOTHING, target}:
-            self.facts.append((COPY, target, source, None))
+            self.facts.append((COPY, target, source, text))
 
     def attribute(self, node: ast.Attribute) -> str:
         """The name of an attribute as Python knows it."""

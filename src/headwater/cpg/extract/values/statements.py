@@ -1,6 +1,6 @@
 """The value facts of statements: targets, loops, imports, functions, classes, patterns.
 
-Not here: expressions.
+Not here: expressions, and what is raised and caught.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from headwater.cpg.extract.values.facts import (
     PARAM,
     POSITIONAL,
     POSITIONAL_ONLY,
-    RAISE,
+    RETURNED,
     RETURNS,
     STAR,
     UNPACK,
@@ -232,6 +232,7 @@ def _lambda(found: Gathering, row: int, node: Any) -> None:
     source = found.variable(node.body)
     if source != NOTHING:
         found.facts.append((RETURNS, row, source, None))
+    found.facts.append((RETURNED, row, node.body.row, None))
 
 
 def _parameters(found: Gathering, row: int, arguments: ast.arguments) -> None:
@@ -277,23 +278,8 @@ def _return(found: Gathering, row: int, node: Any) -> None:
     source = NOTHING if node.value is None else found.variable(node.value)
     if source != NOTHING and owner is not None:
         found.facts.append((RETURNS, owner, source, None))
-
-
-def _raise(found: Gathering, row: int, node: Any) -> None:
-    if node.exc is not None and node.exc.__class__ is not ast.Call:
-        source = found.variable(node.exc)
-        if source != NOTHING:
-            found.enter(row)
-            found.facts.append((RAISE, row, source, None))
-
-
-def _handler(found: Gathering, row: int, node: Any) -> None:
-    if node.type is None or node.name is None:
-        return
-    for each in node.type.elts if node.type.__class__ is ast.Tuple else (node.type,):
-        source = found.variable(each)
-        if source != NOTHING:
-            found.facts.append((INSTANCE, row, source, None))
+    if node.value is not None and owner is not None:
+        found.facts.append((RETURNED, owner, node.value.row, None))
 
 
 # Patterns: what is matched is given from the top to the parts.
@@ -355,8 +341,6 @@ STATEMENTS: dict[type[ast.AST], Callable[[Gathering, int, Any], None]] = {
     ast.Lambda: _lambda,
     ast.ClassDef: _class,
     ast.Return: _return,
-    ast.Raise: _raise,
-    ast.ExceptHandler: _handler,
     ast.Match: _match,
     ast.MatchOr: _match_parts,
     ast.MatchAs: _match_as,

@@ -1,0 +1,92 @@
+"""The columns of what is resolved, and what is asked of evidence for them.
+
+Nodes of other files cannot be told by numbers, so all are told by their ids here. A `def_id` is the node of
+what a symbol means: a definition, or what stands for something outside. A `call` is a number in `calls`; a
+confidence is told in thousandths. Not here: what any of it means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.cpg.nested import TEXTS, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXT, _NUMBER = "STRING", "INT"
+
+LISTS: Mapping[str, Mapping[str, str]] = {
+    "definitions": dict.fromkeys(("node_id", "kind", "name", "symbol"), _TEXT),
+    "names": dict.fromkeys(("binding_id", "name", "symbol", "def_id"), _TEXT),
+    "references": {
+        **dict.fromkeys(("node_id", "symbol", "def_id", "resolver", "resolution"), _TEXT),
+        "confidence": _NUMBER,
+    },
+    "imports": {
+        **dict.fromkeys(("node_id", "resolved_module", "resolved_file_id", "symbol"), _TEXT),
+        **dict.fromkeys(("def_id", "dist", "resolution"), _TEXT),
+        "chain": TEXTS,
+    },
+    "exports": dict.fromkeys(("name", "symbol", "def_id", "via"), _TEXT),
+    "bases": {"class_id": _TEXT, "base_idx": _NUMBER, "symbol": _TEXT, "def_id": _TEXT},
+    "orders": {"class_id": _TEXT, "pos": _NUMBER, "symbol": _TEXT, "def_id": _TEXT},
+    "overrides": {"node_id": _TEXT, "overridden_id": _TEXT, "is_transitive": "BOOLEAN"},
+    "calls": {
+        **dict.fromkeys(("node_id", "caller_id", "dispatch", "slot", "resolution", "reason"), _TEXT),
+        "confidence": _NUMBER,
+    },
+    "targets": {
+        "call": _NUMBER,
+        **dict.fromkeys(("symbol", "def_id", "name", "resolver"), _TEXT),
+        **dict.fromkeys(("confidence", "rank", "ordinal"), _NUMBER),
+    },
+    "arguments": {
+        **dict.fromkeys(("call", "idx"), _NUMBER),
+        **dict.fromkeys(("node_id", "keyword", "star", "param_id", "status"), _TEXT),
+    },
+    "types": {
+        **dict.fromkeys(("node_id", "repr", "form", "origin_symbol"), _TEXT),
+        "args": TEXTS,
+    },
+    "type_facts": {
+        **dict.fromkeys(("node_id", "type_id", "source"), _TEXT),
+        "confidence": _NUMBER,
+        "is_winner": "BOOLEAN",
+    },
+    "flows": {
+        **dict.fromkeys(("src_id", "dst_id", "kind", "access_path"), _TEXT),
+        "preserves_value": "BOOLEAN",
+        **dict.fromkeys(("call", "confidence", "ordinal"), _NUMBER),
+    },
+    "summaries": {
+        "def_id": _TEXT,
+        "param_idx": _NUMBER,
+        **dict.fromkeys(("access_path", "to", "to_path"), _TEXT),
+        "preserves_value": "BOOLEAN",
+    },
+    "effects": {"def_id": _TEXT, **dict.fromkeys(("own_effects", "effects", "raises"), TEXTS)},
+    "stubs": dict.fromkeys(("node_id", "source_id"), _TEXT),
+    "tests": dict.fromkeys(("node_id", "tested_id"), _TEXT),
+    "externals": dict.fromkeys(("node_id", "kind", "symbol", "name", "dist", "version", "dist_id"), _TEXT),
+    "counts": {"of": _TEXT, "kind": _TEXT, "count": _NUMBER},
+}
+RESOLUTION_COLUMNS = f"path STRING, file_id STRING, module STRING, {schema_of(LISTS)}"
+_BINDING_SITES = "filter(sites, each -> each.def_kind IN ('import', 'function', 'class'))"
+_INSTANCE_ATTRIBUTES = (
+    "filter(transform(bindings, (each, i) -> "
+    "struct(i AS binding, scopes[each.scope].node AS owner, each.name, each.kind)), "
+    "each -> each.kind = 'instance_attr')"
+)
+RESOLVED_FROM: Mapping[str, str] = {
+    "path": "path",
+    "file_id": "file_id",
+    "is_test": "is_test",
+    "node_ids": "node_ids",
+    "binding_ids": "bindings.binding_id",
+    "facts": "values",
+    "hints": "hints",
+    "written": "transform(calls, each -> struct(each.node, nodes[each.node].owner AS owner))",
+    "attributes": f"transform({_INSTANCE_ATTRIBUTES}, each -> struct(each.binding, each.owner, each.name))",
+    "defining": f"transform({_BINDING_SITES}, each -> struct(each.binding, each.node))",
+}

@@ -1,0 +1,70 @@
+"""The rows of a repository, in one call. Not here: any list of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from headwater.cpg.evidence import sources_digest
+from headwater.cpg.memory import without_collections
+from headwater.cpg.nested import structs_of
+from headwater.cpg.resolution.columns import LISTS
+from headwater.cpg.resolution.counting import counts_of
+from headwater.cpg.resolution.listed import Listed, Listing
+from headwater.cpg.resolution.listing import list_all
+from headwater.cpg.resolution.outside import Outside
+from headwater.cpg.resolution.reading import Repository
+from headwater.cpg.resolve import Bound, resolve_files
+
+if TYPE_CHECKING:
+    from headwater.cpg.resolve import Distributions
+
+
+def resolver_version() -> str:
+    """What changes when any file that takes part in resolution does."""
+    return sources_digest(
+        "resolution", "nested.py", "resolve", "extract/values/facts.py", "extract/hints", "kinds.py"
+    )
+
+
+def resolve_rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
+    """One row per file of a repository, by the columns of RESOLUTION_COLUMNS.
+
+    Args:
+        table: one row per file that was read, with the columns of RESOLVED_FROM
+        repo_id: the repository, as a part of ids
+        names: its distribution, and those of modules outside
+    """
+    with without_collections():
+        return _rows(table, repo_id, names)
+
+
+def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
+    repository = Repository(table)
+    found = resolve_files(
+        repository.files(), names, Bound(defining=repository.defining(), attributes=repository.attributes())
+    )
+    outside = Outside(repository, repo_id)
+    lists = list_all(Listing(repo_id=repo_id, repository=repository, outside=outside, found=found))
+    lists["counts"] = counts_of(lists)
+    modules = dict(zip(found.definitions.path, found.definitions.module, strict=True))
+    columns: dict[str, Any] = {
+        "path": table.column("path"),
+        "file_id": table.column("file_id"),
+        "module": pa.array([modules.get(path) for path in repository.paths], pa.string()),
+        **{name: _nested(each, name, len(repository.paths)) for name, each in lists.items()},
+    }
+    return pa.table(columns)
+
+
+def _nested(listed: Listed, name: str, count: int) -> pa.Array[Any]:
+    """The entries of a list, in those of their files."""
+    rows = np.asarray(listed.rows, np.int64)
+    entries: Any = structs_of(listed.columns, LISTS[name])
+    if len(rows) and (np.diff(rows) < 0).any():
+        entries = entries.take(pa.array(np.argsort(rows, kind="stable")))
+    ends = np.cumsum(np.bincount(rows, minlength=count)) if count else np.array([], np.int64)
+    offsets = pa.array(np.concatenate([[0], ends]), pa.int32())
+    return cast("Any", pa.ListArray).from_arrays(offsets, entries)
