@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup java demo test check conformance soak fmt golden bench bench-cpg dist docs lock clean
+.PHONY: help setup java demo test check conformance score soak fmt golden bench bench-cpg bench-calls dist docs lock clean
 
 help:            ## list the commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
@@ -48,6 +48,9 @@ check: $(READY)  ## format, lint, types, import contract, house tests
 conformance: java $(READY)  ## Delta tables that others wrote, in SUITES, give their rows or are refused
 	@$(BIN)/python scripts/conformance.py "$(SUITES)"
 
+score: java $(READY)   ## call graphs of programs that others wrote, in SUITES, against what they must be
+	@$(BIN)/python scripts/score.py "$(SUITES)"
+
 soak: java $(READY)   ## kill writers in the middle of KILLS commits (default: 50); SEED repeats a run
 	@$(BIN)/python scripts/soak.py $(if $(SEED),--seed $(SEED)) $(if $(KILLS),--kills $(KILLS))
 
@@ -67,6 +70,9 @@ bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in
 
 bench-cpg: java $(READY)  ## the code graph of REPO (default: Django's source): from nothing, one file changed, nothing changed
 	@$(BIN)/python bench/graph.py $(REPO)
+
+bench-calls: $(READY)  ## of the calls that test suites of three packages execute, how many the graph has
+	@$(BIN)/python bench/executed_calls.py
 
 dist: java $(READY)   ## wheel and sdist, then a clean environment with the wheel builds the example
 	@$(BIN)/python scripts/dist.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,3 +58,70 @@ def test_a_bench_runs_and_prints_its_lines(
     printed = capsys.readouterr().out.splitlines()
     missing = [line for line in lines if not any(re.fullmatch(line, each) for each in printed)]
     assert not missing, printed
+
+
+SHAPES = """
+class Shape:
+    def area(self): return 0
+class Square(Shape):
+    def __init__(self, side): self.side = side
+    def area(self): return self.side * self.side
+def areas(shapes): return [each.area() for each in shapes]
+def largest(shapes): return max(shapes, key=lambda each: each.area())
+def call(name): return globals()[name]()
+def hidden(): return len("")
+def parts():
+    yield Square(1)
+def made(): return parts()
+"""
+USED = """
+from shapes import areas, call, largest, made
+def test_all():
+    assert areas(made()) == [1] and largest(list(made())).side == 1 and call("hidden") == 0
+"""
+
+
+def test_executed_calls_are_put_beside_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "shapes"
+    for place, source in (("shapes/__init__.py", SHAPES), ("tests/test_shapes.py", USED)):
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(source)
+    monkeypatch.syspath_prepend(BENCH)
+    monkeypatch.setattr(sys, "argv", ["executed_calls", str(folder)])
+    runpy.run_path(str(BENCH / "executed_calls.py"), run_name="__main__")
+    first, *table = capsys.readouterr().out.splitlines()
+    # areas and the lambda call area, largest the lambda, parts the class, made the generator; and call hidden
+    assert re.match(r"shapes edges=6 found=0.833 bar=0.85 miss exported=0.833 by=value:5 winners=", first)
+    assert any(re.fullmatch(r"confidence value 1 called=1.00 of \d+ table=0.98", each) for each in table), (
+        table
+    )
+
+
+ENDED_MEANWHILE = """
+import os, signal, sys, time
+sys.path.insert(0, sys.argv[1])
+from measuring import measured
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for it: what it took is gone with it
+go, gone = os.pipe(), os.pipe()
+if not os.fork():
+    while time.process_time() < 0.5:
+        pass
+    os.write(gone[1], b".")
+    os.read(go[0], 1)
+    os._exit(0)
+os.close(gone[1])
+os.read(gone[0], 1)
+def wait_until_it_ends():
+    os.write(go[1], b".")
+    os.read(gone[0], 1)
+print(measured(wait_until_it_ends).cpu)
+"""
+
+
+def test_a_process_that_ends_meanwhile_does_not_count_against_the_others() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENDED_MEANWHILE, str(BENCH)], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) >= 0

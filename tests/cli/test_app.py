@@ -23,7 +23,7 @@ HELPS = [
     *((), ("build",), ("plan",), ("lineage",), ("explain",)),
     *(("query",), ("replay",), ("diff",), ("init",), ("doctor",), ("functions",)),
     *(("table", each) for each in UPKEEP.split()),
-    *(("runs",), ("show",)),
+    *(("runs",), ("show",), ("export", "callgraph")),
 ]
 WRONG = {
     "an option": (("build", "--nope"), "No such option"),

@@ -18,7 +18,7 @@ SUMMARY = GraphSummary(
 )
 TABLES = (
     TableRecord(name="evidence_shop", action="built", reason="new", rows=1201, seconds=7.25),
-    TableRecord(name="nodes", action="built", reason="new", rows=3003, seconds=11.0),
+    TableRecord(name="file_nodes", action="built", reason="new", rows=3003, seconds=11.0),
 )
 
 
@@ -43,7 +43,7 @@ def test_a_person_reads_the_numbers_line_by_line() -> None:
         "  syntax     AST 3,002",
         "  names      READS 5",
         "diagnostics  1 error",
-        "slowest      nodes 11.0 s, evidence_shop 7.2 s",
+        "slowest      file_nodes 11.0 s, evidence_shop 7.2 s",
     ]
 
 

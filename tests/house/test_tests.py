@@ -65,6 +65,22 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
         "cpg/extract/values/test_finding.py",
         "what was just stored, seen in facts",
     ),
+    "cpg/extract/hints/facts.py": (
+        "cpg/extract/hints/test_finding.py",
+        "columns without behaviour; every test of hints reads them",
+    ),
+    "cpg/extract/hints/names.py": (
+        "cpg/extract/hints/test_finding.py",
+        "which names stand for what, seen in hints",
+    ),
+    "cpg/extract/hints/writing.py": ("cpg/extract/hints/test_finding.py", "annotations as texts, one by one"),
+    "cpg/resolve/agreeing.py": ("cpg/resolve/test_typefacts.py", "sources that agree are surer"),
+    "cpg/resolve/hinting.py": ("cpg/resolve/test_typefacts.py", "what each source says of a node"),
+    "cpg/resolve/inferring.py": ("cpg/resolve/test_typefacts.py", "types of values, one by one"),
+    "cpg/extract/values/exceptions.py": (
+        "cpg/extract/values/test_finding.py",
+        "facts of what is raised and caught",
+    ),
     "cpg/resolve/attributes.py": (
         "cpg/resolve/test_calling.py",
         "what is read and stored, seen in what is called",
@@ -85,6 +101,38 @@ TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "cpg/resolve/descriptors.py": ("cpg/resolve/test_calling.py", "properties and the like, called there"),
     "cpg/resolve/dispatching.py": ("cpg/resolve/test_calling.py", "functions chosen by type, called there"),
+    "cpg/resolve/flow/calls.py": (
+        "cpg/resolve/flow/test_finding.py",
+        "arguments and what comes back, followed there",
+    ),
+    "cpg/resolve/flow/heap.py": (
+        "cpg/resolve/flow/test_finding.py",
+        "attributes, items and imports, followed there",
+    ),
+    "cpg/resolve/flow/outside.py": (
+        "cpg/resolve/flow/test_finding.py",
+        "builtins and other libraries, followed there",
+    ),
+    "cpg/resolve/flow/rows.py": ("cpg/resolve/flow/test_finding.py", "the rows that ways are made of"),
+    "cpg/resolve/flow/sites.py": ("cpg/resolve/flow/test_finding.py", "what all ways are found from"),
+    "cpg/resolve/summaries/calling.py": (
+        "cpg/resolve/summaries/test_rows.py",
+        "effects and exceptions that come through calls",
+    ),
+    "cpg/resolve/summaries/effect_names.py": (
+        "cpg/resolve/summaries/test_rows.py",
+        "one call for each effect",
+    ),
+    "cpg/resolve/summaries/effects.py": (
+        "cpg/resolve/summaries/test_rows.py",
+        "effects of defs and of those that they call",
+    ),
+    "cpg/resolve/summaries/parameters.py": ("cpg/resolve/summaries/test_rows.py", "where parameters go"),
+    "cpg/resolve/summaries/raising.py": ("cpg/resolve/summaries/test_rows.py", "exceptions that leave a def"),
+    "cpg/resolve/summaries/transfers.py": (
+        "cpg/resolve/summaries/test_rows.py",
+        "what parameters go through on their way",
+    ),
     "cpg/resolve/guessing.py": ("cpg/resolve/test_outcome.py", "a call that is known by name alone"),
     "cpg/resolve/library.py": (
         "cpg/resolve/test_calling.py",

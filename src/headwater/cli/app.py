@@ -17,6 +17,7 @@ from headwater.cli.altering import constraints, features, properties
 from headwater.cli.build import build
 from headwater.cli.diff import diff
 from headwater.cli.doctor import doctor
+from headwater.cli.export import export as export_commands
 from headwater.cli.functions import functions
 from headwater.cli.init import init
 from headwater.cli.maintain import maintain
@@ -57,6 +58,7 @@ table.command("cleanup-log")(cleanup_log)
 for _command in (features, properties, constraints, maintain):
     table.command()(_command)
 app.add_typer(table)
+app.add_typer(export_commands)
 
 
 def _show_version(wanted: bool) -> None:

@@ -60,7 +60,7 @@ def short_text(outcome: RunOutcome) -> str:
     """What is known of a graph without asking it: the rows of its tables."""
     rows = {table.name: table.rows or 0 for table in outcome.tables}
     files = sum(count for name, count in rows.items() if name.startswith(EVIDENCE))
-    return f"The code graph has {files:,} {_word('FILE', files)} and {rows.get('nodes', 0):,} nodes."
+    return f"The code graph has {files:,} {_word('FILE', files)} and {rows.get('file_nodes', 0):,} nodes."
 
 
 def questions_text(path: Path, place: ProjectPlace) -> str:
