@@ -82,9 +82,12 @@ def _watch_memory(most: list[int], is_over: threading.Event) -> None:
 
 def measured(work: Callable[..., object], *arguments: object, **named: object) -> Taken:
     """Does something in this process and the JVM that it has started."""
-    before, began = cpu_of_tree(), time.perf_counter()
+    before, began = {each.pid: each.ticks for each in _tree()}, time.perf_counter()
     work(*arguments, **named)
-    return Taken(wall=time.perf_counter() - began, cpu=cpu_of_tree() - before)
+    wall = time.perf_counter() - began
+    # Process by process: what one that ended meanwhile had taken before must not count against the others.
+    ticks = sum(each.ticks - before.get(each.pid, 0) for each in _tree())
+    return Taken(wall=wall, cpu=ticks / os.sysconf("SC_CLK_TCK"))
 
 
 def middle(taken: Sequence[Taken]) -> Taken:
