@@ -3,8 +3,8 @@
 python bench/graph.py [FOLDER]
 
 Without a folder it is Django's source, which pip brings. Each case is the real command in a process of its
-own; `cpu` is that of the command, its JVM and the workers that it waited for, `memory` the most that all of
-them had at a time. The floor is one process that parses every file with `ast` and visits every node.
+own; `cpu` is that of the command, its JVM and its Python workers, `memory` the most that all of them had at
+a time. The floor is one process that parses every file with `ast` and visits every node.
 """
 
 from __future__ import annotations

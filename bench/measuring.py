@@ -6,6 +6,7 @@ work on the same machine. They are read from /proc, and 0 where there is none.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 # Of the driver, where many rows are made; a process that runs Spark already has what it has.
 MEMORY = os.environ.get("BENCH_MEMORY", "4g")
+_PR_SET_CHILD_SUBREAPER = 36  # of prctl(2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,30 +57,58 @@ def tell(**facts: object) -> None:
 
 
 def run_command(command: Sequence[str]) -> tuple[Taken, str]:
-    """Runs any command; CPU seconds are its own and of those that it waited for. With what it printed.
+    """Runs any command; CPU seconds are of all processes that come of it. With what it printed.
 
-    Memory is that of all its processes together, looked at four times a second; what they share counts for
-    each of them.
+    Memory is that of all of them together, looked at four times a second; what several share counts once.
     """
+    _adopt_orphans()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     most, is_over = [0], threading.Event()
     watch = threading.Thread(target=_watch_memory, args=(most, is_over))
     watch.start()
     try:
         done = subprocess.run(command, check=True, capture_output=True, text=True)
+        wall = time.perf_counter() - began
+        _wait_for_orphans()
     finally:
         is_over.set()
         watch.join()
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Taken(wall=wall, cpu=cpu, memory=most[0]), done.stdout
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what outlives its own: a JVM does not wait for its Python workers when it ends.
+
+    Without it, what those took would count for nobody.
+    """
+    if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(
+        _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0
+    ):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def _wait_for_orphans() -> None:
+    with suppress(ChildProcessError):  # there are no more
+        while True:
+            os.wait()
 
 
 def _watch_memory(most: list[int], is_over: threading.Event) -> None:
     own = os.getpid()
     while not is_over.wait(0.25):
-        taken = sum(each.memory for each in _tree() if each.pid != own)
+        taken = sum(_memory_of(each.pid) for each in _tree() if each.pid != own)
         most[0] = max(most[0], taken)
+
+
+def _memory_of(pid: int) -> int:
+    """The bytes that a process has in memory, and its part of those that it shares with others."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
 
 
 def measured(work: Callable[..., object], *arguments: object, **named: object) -> Taken:
@@ -125,13 +156,11 @@ class _Process:
     parent: int
     name: str
     ticks: float
-    memory: int
 
 
 def _tree() -> Iterator[_Process]:
     """This process and each that came from it, and is still there."""
     found: dict[int, _Process] = {}
-    page = os.sysconf("SC_PAGE_SIZE")
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             head, _, rest = (entry / "stat").read_text().rpartition(") ")
@@ -139,7 +168,7 @@ def _tree() -> Iterator[_Process]:
             continue
         fields = rest.split()
         pid, name, ticks = int(entry.name), head.partition("(")[2], sum(map(float, fields[11:15]))
-        found[pid] = _Process(pid, int(fields[1]), name, ticks, int(fields[21]) * page)
+        found[pid] = _Process(pid, int(fields[1]), name, ticks)
     waiting = [os.getpid()]
     while waiting:
         each = waiting.pop()
