@@ -80,11 +80,41 @@ def test_aliases_and_type_variables_are_followed(files: dict[str, str], annotate
     assert types_by(files, "annotation")["x"] == annotated
 
 
-def test_an_alias_of_itself_comes_to_an_end() -> None:
-    source = "from typing import TypeAlias\nA: TypeAlias = 'dict[str, A]'\nx: A"
-    found = types_by(source, "annotation")["x"]
-    assert found.startswith("dict[str, dict[str, ")
-    assert "Unknown[A]" in found
+JSON = "A: TypeAlias = 'None | str | Sequence[A] | Mapping[str, A]'\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "annotated"),
+    [
+        ("A: TypeAlias = 'dict[str, A]'\nx: A", "dict[str, Unknown[A]]"),
+        ("A: TypeAlias = 'A'\nx: A", "Unknown[A]"),
+        (
+            f"from collections.abc import Mapping, Sequence\n{JSON}x: A",
+            "collections.abc.Mapping[str, Unknown[A]] | collections.abc.Sequence[Unknown[A]] | str | None",
+        ),
+        ("A: TypeAlias = 'list[B]'\nB: TypeAlias = 'set[A]'\nx: A", "list[Unknown[B]]"),
+        ("A: TypeAlias = 'list[B]'\nB: TypeAlias = 'set[A]'\nx: B", "set[Unknown[A]]"),
+        ("B: TypeAlias = 'list[B]'\nA: TypeAlias = 'set[B]'\nx: A", "set[list[Unknown[B]]]"),
+        ("A: TypeAlias = 'list[('\nx: set[A]", "set[Unknown[A]]"),
+    ],
+)
+def test_an_alias_is_not_told_inside_itself(source: str, annotated: str) -> None:
+    assert types_by(f"from typing import TypeAlias\n{source}", "annotation")["x"] == annotated
+
+
+def test_aliases_that_grow_from_each_other_end_where_they_are_too_large() -> None:
+    lines = [f"A{n}: TypeAlias = 'tuple[A{n - 1}, A{n - 1}]'" for n in range(1, 2000)]
+    source = "\n".join(["from typing import TypeAlias", "A0: TypeAlias = int", *lines, "x: A3", "y: A1999"])
+    found = types_by(source, "annotation")
+    assert found["x"].count("int") == 8
+    assert "Unknown[A" in found["y"]
+    assert len(found["y"]) < 10_000
+
+
+def test_a_long_chain_of_aliases_is_followed() -> None:
+    lines = [f"A{n}: TypeAlias = 'A{n + 1}'" for n in range(3000)]
+    source = "\n".join(["from typing import TypeAlias", *lines, "A3000: TypeAlias = int", "x: A0"])
+    assert types_by(source, "annotation")["x"] == "int"
 
 
 def test_self_is_the_class_that_it_stands_in() -> None:

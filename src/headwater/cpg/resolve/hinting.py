@@ -98,6 +98,7 @@ def _learn_names(naming: Naming) -> None:
                 naming.aliases[variable] = (text, Scope(file, dict(names)))
             elif op == TYPEVAR:
                 naming.add_typevar(variable, base + source, text)
+    naming.expand_aliases()
 
 
 def _written(naming: Naming, file: int) -> FileSaid:

@@ -1,6 +1,8 @@
 """What names in types mean: classes of the repository, builtins, what is outside, aliases, type variables.
 
-A name is followed through the same variables as values are. Not here: the types that come of it.
+A name is followed through the same variables as values are. An alias is what it stands for; where it stands
+in itself, or has become too large to tell, it is `Unknown` as it is written. Not here: the types that come
+of it.
 """
 
 from __future__ import annotations
@@ -10,14 +12,15 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.cpg.extract.hints.terms import Term, parse_term
+from headwater.cpg.extract.hints.terms import NotAType, Term, parse_term
 from headwater.cpg.resolve.canonical import quoted_name
+from headwater.cpg.resolve.cycles import find_components
 from headwater.cpg.resolve.lookup import member_of, module_at, module_member
 from headwater.cpg.resolve.modules import is_of_python
 from headwater.cpg.resolve.objects import BUILTIN, CLASS, EXTERNAL, MODULE, NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from headwater.cpg.resolve.linking import Linked
     from headwater.cpg.resolve.outcome import Outcome
@@ -28,7 +31,7 @@ _RESERVED = frozenset({"None", "Any", "Callable", "Literal", "True", "False", "S
 _MARKS = frozenset({"|", "[]", "...", "()", "*", "**"})
 _AGAIN = re.compile(r"\(\+\d+\)(?=[#.]$)")
 _EXTENSIONS = "typing_extensions."
-_DEEPEST = 20
+_LARGEST, _DEEPEST = 500, 60  # of what an alias stands for
 _MODULE_ROW = 1
 
 
@@ -51,32 +54,69 @@ class Naming:
     symbols: dict[str, str] = field(default_factory=dict[str, str])
     dotted: dict[int, str] = field(default_factory=dict[int, str])
     linked: dict[int, Linked] = field(default_factory=dict[int, "Linked"])
-    known: dict[tuple[int, str], Term] = field(default_factory=dict["tuple[int, str]", Term])
+    expanded: dict[int, Term] = field(default_factory=dict[int, Term])
+    known: dict[tuple[int, str], Term | int] = field(default_factory=dict["tuple[int, str]", "Term | int"])
     classes: dict[str, int] = field(default_factory=dict[str, int])
     bases: dict[str, frozenset[str]] = field(default_factory=dict[str, "frozenset[str]"])
 
-    def full(self, text: str, scope: Scope, depth: int = 0) -> Term:
-        """The term of a text, with names in full."""
-        return self._rename(parse_term(text), scope, depth)
+    def expand_aliases(self) -> None:
+        """Work out what aliases stand for, now that all are known; `full` needs it.
 
-    def _rename(self, term: Term, scope: Scope, depth: int) -> Term:
+        What an alias needs is worked out before it, so each is read once, whatever stands in what.
+        """
+        written = {alias: _parsed(text) for alias, (text, _) in self.aliases.items()}
+        links = {alias: self._links(alias, term) for alias, term in written.items()}
+        for component in find_components(links):
+            found = [(alias, self._expanded(alias, written[alias])) for alias in component]
+            # Not before all are made: none of them is told inside the others.
+            self.expanded.update((alias, term) for alias, term in found if term is not None)
+
+    def _links(self, alias: int, term: Term | None) -> list[int]:
+        """The aliases that stand in an alias."""
+        scope = self.aliases[alias][1]
+        heads = {each.head for each, _ in _parts(term) if not each.is_literal} - _MARKS
+        meanings = [self._meaning(head, scope) for head in sorted(heads)]
+        return [each for each in meanings if isinstance(each, int)]
+
+    def _expanded(self, alias: int, term: Term | None) -> Term | None:
+        """What an alias stands for, if that can be told."""
+        if term is None:
+            return None
+        made = self._rename(term, self.aliases[alias][1])
+        is_small = all(count < _LARGEST and depth < _DEEPEST for count, (_, depth) in enumerate(_parts(made)))
+        return made if is_small else None
+
+    def full(self, text: str, scope: Scope) -> Term:
+        """The term of a text, with names in full."""
+        return self._rename(parse_term(text), scope)
+
+    def _rename(self, term: Term, scope: Scope) -> Term:
         if term.is_literal:
             return term
-        head = Term(term.head) if term.head in _MARKS else self._head(term.head, scope, depth)
+        head = Term(term.head) if term.head in _MARKS else self._head(term.head, scope)
         if not term.args or head.args:
             return head
         if head.head.rpartition(".")[2] == "Literal":
-            return Term(head.head, tuple(self._member(each, scope, depth) for each in term.args))
-        return Term(head.head, tuple(self._rename(each, scope, depth) for each in term.args))
+            return Term(head.head, tuple(self._member(each, scope) for each in term.args))
+        return Term(head.head, tuple(self._rename(each, scope) for each in term.args))
 
-    def _member(self, term: Term, scope: Scope, depth: int) -> Term:
+    def _member(self, term: Term, scope: Scope) -> Term:
         """A literal, or a member of an enum."""
         class_, dot, name = term.head.rpartition(".")
         if term.is_literal or not dot:
             return term
-        return Term(f"{self._head(class_, scope, depth).head}.{name}")
+        return Term(f"{self._head(class_, scope).head}.{name}")
 
-    def _head(self, name: str, scope: Scope, depth: int) -> Term:
+    def _head(self, name: str, scope: Scope) -> Term:
+        found = self._meaning(name, scope)
+        if isinstance(found, int):
+            return self.expanded.get(found) or _unknown(name)
+        if found.head == "typing.Self" and scope.own >= 0:
+            return Term(self.name_of(scope.own))
+        return found
+
+    def _meaning(self, name: str, scope: Scope) -> Term | int:
+        """What a name stands for, or the alias that it is."""
         first, _, rest = name.partition(".")
         variable = scope.names.get(first, -1)
         if variable < 0:
@@ -84,13 +124,10 @@ class Naming:
         key = (variable, rest)
         found = self.known.get(key)
         if found is None:
-            found = self._follow(variable, rest.split(".") if rest else [], name, depth)
-            self.known[key] = found
-        if found.head == "typing.Self" and scope.own >= 0:
-            return Term(self.name_of(scope.own))
+            found = self.known[key] = self._follow(variable, rest.split(".") if rest else [], name)
         return found
 
-    def _unbound(self, name: str, scope: Scope) -> Term:
+    def _unbound(self, name: str, scope: Scope) -> Term | int:
         """A name that the file has not bound: a builtin, or one with its module."""
         first, dot, _ = name.partition(".")
         if not dot:
@@ -103,25 +140,22 @@ class Naming:
             at = program.solver.index.find(place, ".".join(parts[:count]))
             if at is not None and at[0] is not None:
                 thing = program.solver.objects.get(MODULE, program.solver.file_of_path[at[0]])
-                return self._walk(thing, parts[count:], name, 0)
+                return self._walk(thing, parts[count:], name)
         return Term(name) if is_of_python(first) else _unknown(name)
 
-    def _follow(self, variable: int, rest: Sequence[str], name: str, depth: int) -> Term:
+    def _follow(self, variable: int, rest: Sequence[str], name: str) -> Term | int:
         """What a variable means, or the part of it that the rest of a name leads to."""
-        if depth >= _DEEPEST:
-            return _unknown(name)
         found = self._best(variable)
         if found is not None and self.outcome.program.solver.objects.kind[found] == CLASS:
-            return self._walk(found, rest, name, depth)
+            return self._walk(found, rest, name)
         origins = self._origins(variable)
         for each in origins if not rest else ():  # an alias of a generic has its class for a value
             if each in self.typevars:
                 return self.typevars[each]
             if each in self.aliases:
-                text, scope = self.aliases[each]
-                return self.full(text, scope, depth + 1)
+                return each
         things = [thing for each in origins if (thing := self._best(each)) is not None]
-        return self._walk(things[0], rest, name, depth) if things else _unknown(name)
+        return self._walk(things[0], rest, name) if things else _unknown(name)
 
     def _origins(self, variable: int) -> list[int]:
         """A variable, and those that imports have it from, step by step."""
@@ -154,7 +188,7 @@ class Naming:
                     found.append(there)
         return found
 
-    def _walk(self, thing: int, rest: Sequence[str], name: str, depth: int) -> Term:
+    def _walk(self, thing: int, rest: Sequence[str], name: str) -> Term | int:
         solver = self.outcome.program.solver
         objects = solver.objects
         for place, part in enumerate(rest):
@@ -172,11 +206,7 @@ class Naming:
                 variable = module_member(solver, of, part)
             elif kind == CLASS:
                 variable = member_of(solver, solver.classes[of], part)
-            return (
-                _unknown(name)
-                if variable is None
-                else self._follow(variable, rest[place + 1 :], name, depth + 1)
-            )
+            return _unknown(name) if variable is None else self._follow(variable, rest[place + 1 :], name)
         return self._named(thing, name)
 
     def _named(self, thing: int, name: str) -> Term:
@@ -248,3 +278,19 @@ def _outside(dotted: str) -> Term:
 
 def _unknown(name: str) -> Term:
     return Term("Unknown", (Term(quoted_name(name)),))
+
+
+def _parsed(text: str) -> Term | None:
+    try:
+        return parse_term(text)
+    except NotAType:
+        return None
+
+
+def _parts(term: Term | None) -> Iterator[tuple[Term, int]]:
+    """A term and all that is in it, with how deep it is in there."""
+    waiting = [(term, 0)] if term is not None else []
+    while waiting:
+        part, depth = waiting.pop()
+        yield part, depth
+        waiting += [(each, depth + 1) for each in part.args]
