@@ -20,7 +20,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from measuring import MEMORY, Taken, measured, middle, show
+from measuring import Taken, driver_memory, measured, middle, show
 
 import headwater
 from headwater.runtime import RuntimeProfile, open_runtime
@@ -28,8 +28,8 @@ from headwater.runtime import RuntimeProfile, open_runtime
 if TYPE_CHECKING:
     from headwater.artifacts import TableRecord
 
-SETTINGS = {"master": "local[2]", "driver_memory": MEMORY}
-PROFILE = RuntimeProfile(master="local[2]", driver_memory=MEMORY)
+SETTINGS = {"master": "local[2]", "driver_memory": driver_memory()}
+PROFILE = RuntimeProfile(master="local[2]", driver_memory=driver_memory())
 ORDERS = (
     "SELECT id AS order_id, pmod(id * 7919, {customers}) AS customer, pmod(id * 31, 50000) AS amount, "
     "CAST(pmod(id, 365) AS INT) AS day FROM range(0, {rows}, 1, 8)"

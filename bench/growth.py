@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measuring import MEMORY, Taken, measured, show, verdict
+from measuring import Taken, driver_memory, measured, show, verdict
 from planning import HEAD, make_project
 
 import headwater
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-SETTINGS = {"master": "local[2]", "driver_memory": MEMORY}
-PROFILE = RuntimeProfile(master="local[2]", driver_memory=MEMORY)
+SETTINGS = {"master": "local[2]", "driver_memory": driver_memory()}
+PROFILE = RuntimeProfile(master="local[2]", driver_memory=driver_memory())
 ORDERS = (
     "SELECT id, pmod(id * 7919, 1000) AS customer, pmod(id * 31, 50000) AS amount, "
     "CAST(pmod(id, 365) AS INT) AS day FROM range(0, {rows}, 1, 8)"

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-# Of the driver, where many rows are made; a process that runs Spark already has what it has.
-MEMORY = os.environ.get("BENCH_MEMORY", "4g")
 _PR_SET_CHILD_SUBREAPER = 36  # of prctl(2)
+
+
+def driver_memory() -> str:
+    """Of the driver, where many rows are made; a process that runs Spark already has what it has."""
+    return os.environ.get("BENCH_MEMORY", "4g")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
