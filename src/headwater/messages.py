@@ -83,7 +83,9 @@ def put(message: Message, field: str, value: object) -> None:
 
 def is_streaming(plan: Message) -> bool:
     """Whether any leaf of the plan is a stream."""
-    return any(
-        message.DESCRIPTOR.full_name == "spark.connect.Read" and bool(value_of(message, "is_streaming"))
-        for message in messages_of(plan)
-    )
+    return any(is_stream(message) for message in messages_of(plan))
+
+
+def is_stream(message: Message) -> bool:
+    """Whether this very message reads a stream."""
+    return message.DESCRIPTOR.full_name == "spark.connect.Read" and bool(value_of(message, "is_streaming"))

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql.connect.proto import expressions_pb2, relations_pb2
 
 from headwater import functions as H
-from headwater.functions import marking, read_mark, take_mark
+from headwater.functions import marking, take_mark
 from headwater.functions.builtins import templating
 from headwater.functions.marks import mark_of
 from headwater.messages import messages_of
@@ -27,9 +27,8 @@ def marked() -> Generator[None]:
 
 def test_a_mark_is_read_and_taken() -> None:
     alias = Alias(name=["x"], metadata=json.dumps(mark_of("node_id")))
-    assert read_mark(alias) == "node_id"
-    take_mark(alias)
-    assert read_mark(alias) is None
+    assert take_mark(alias) == "node_id"
+    assert take_mark(alias) is None
     assert not alias.HasField("metadata")
 
 
@@ -44,13 +43,12 @@ def test_what_has_no_mark_is_left_alone() -> None:
     told = Alias(name=["x"], metadata='{"unit":  "m"}')
     for message in (plain, told, expressions_pb2.Expression()):
         before = message.SerializeToString()
-        assert read_mark(message) is None
-        take_mark(message)
+        assert take_mark(message) is None
         assert message.SerializeToString() == before
 
 
 def test_a_mark_that_is_no_text_is_none() -> None:
-    assert read_mark(Alias(name=["x"], metadata='{"headwater.function": 3}')) is None
+    assert take_mark(Alias(name=["x"], metadata='{"headwater.function": 3}')) is None
 
 
 def test_a_column_that_gets_a_name_keeps_what_is_said_of_it() -> None:
@@ -94,4 +92,4 @@ def test_only_those_who_take_marks_off_get_them() -> None:
 def marks_left() -> list[str | None]:
     with templating():
         column = cast("Any", H.span_len("a"))
-    return [read_mark(column._expr.to_plan(None).alias)]
+    return [take_mark(column._expr.to_plan(None).alias)]

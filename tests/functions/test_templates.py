@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pyspark.sql.connect.proto import expressions_pb2
 
 from headwater import functions as H
-from headwater.functions import FUNCTIONS, PLACEHOLDER, read_mark
+from headwater.functions import FUNCTIONS, PLACEHOLDER, take_mark
 from headwater.functions.templates import code_facts
 from headwater.messages import messages_of
 
@@ -44,7 +44,7 @@ def test_a_template_has_a_placeholder_for_each_argument() -> None:
 def test_a_template_holds_no_mark_no_origin_and_no_counted_name() -> None:
     for (name, _), content in every_template().items():
         for message in messages_of(parsed(content)):
-            assert read_mark(message) is None
+            assert take_mark(message) is None
             kind = message.DESCRIPTOR.name
             if kind == "Expression":
                 assert not message.HasField("common")

@@ -127,6 +127,16 @@ def test_no_jvm_is_started(example: Path) -> None:
     subprocess.run(command, env=environment, check=True, capture_output=True)
 
 
+def test_plans_carry_the_lines_of_a_project_and_none_of_packages(project_folder: MakeProject) -> None:
+    body = "(t): return t.where(F.col('id') > 1)\n"
+    text = f"{HEAD}@headwater.view\ndef own{body}def packaged{body}packaged.__module__ = 'headwater.made'\n"
+    pipeline = built(project_folder(v_py=f"{text}headwater.view(packaged)\n"))
+    own, packaged = spec(pipeline, "own").plan, spec(pipeline, "packaged").plan
+    assert own.digest == packaged.digest
+    assert b"v.py" in own.executable
+    assert b"v.py" not in packaged.executable
+
+
 def test_a_view_that_raises_names_the_line_that_did(project_folder: MakeProject) -> None:
     text = f"{HEAD}@headwater.view\ndef a(orders):\n    first = orders\n    return first.where(1 / 0)\n"
     with pytest.raises(ViewRaised) as caught:

@@ -22,7 +22,7 @@ FUNCTION_ROW_SCHEMA                    the columns of such a row, as Spark write
 FunctionDefinition, Example            one function with all that is said about it
 FunctionSnapshot, function_snapshot    what a session has, with one digest
 PLACEHOLDER                            what SQL's arguments take the place of
-marking, read_mark, take_mark          how a plan tells what it used
+marking, take_mark                     how a plan tells what it used
 SEMANTIC_TYPE_KEY                      the key of a column's metadata that says what it is
 """
 
@@ -53,7 +53,7 @@ from headwater.functions.ids import (
     stable_id_parts,
 )
 from headwater.functions.listing import FUNCTION_ROW_SCHEMA, FunctionRow, function_rows
-from headwater.functions.marks import marking, read_mark, take_mark
+from headwater.functions.marks import marking, take_mark
 from headwater.functions.nested import (
     list_compact,
     list_unique_sorted,
@@ -103,7 +103,6 @@ __all__ = [
     "node_id",
     "prefixed_hash_parts64",
     "qname_normalize",
-    "read_mark",
     "span_contains",
     "span_id",
     "span_len",

@@ -38,14 +38,8 @@ def mark_of(name: str) -> dict[str, str]:
     return {_FUNCTION_KEY: name} if _marking.get() else {}
 
 
-def read_mark(message: Message) -> str | None:
-    """The function that marked this message, if one did."""
-    name = _metadata(message).get(_FUNCTION_KEY)
-    return name if isinstance(name, str) else None
-
-
-def take_mark(message: Message) -> None:
-    """Removes the mark of this message, if it has one.
+def take_mark(message: Message) -> str | None:
+    """Removes the mark of this message, if it has one, and says which function left it.
 
     A column named by `withColumn` takes over what the function says of it: where there is no metadata next to
     the name, Spark would write that there is none at all.
@@ -58,12 +52,14 @@ def take_mark(message: Message) -> None:
             if inner.HasField("metadata"):
                 named.metadata = inner.metadata
     content = _metadata(message)
-    if content.pop(_FUNCTION_KEY, None) is None:
-        return
+    name = content.pop(_FUNCTION_KEY, None)
+    if name is None:
+        return None
     if content:
         cast("Any", message).metadata = json.dumps(content)
     else:
         message.ClearField("metadata")
+    return name if isinstance(name, str) else None
 
 
 def _metadata(message: Message) -> dict[str, object]:

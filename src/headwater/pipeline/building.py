@@ -270,9 +270,9 @@ class _Building:
         )
 
     def _plan(self, definition: _Built) -> PlanBytes:
-        """The plan of a definition; what comes with a package is tested there, and built once."""
+        """The plan of a definition; one of a package is tested there: built once, and without lines."""
         if home_of(getattr(getattr(definition, "function", None), "__module__", None)) is Home.INSTALLED:
-            with resumed_mode():
+            with resumed_mode(has_origins=False):
                 return plan_bytes_of(self._frame(definition))
         return build_twice(lambda: self._frame(definition), definition.name)
 

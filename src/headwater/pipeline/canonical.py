@@ -17,8 +17,8 @@ from pyspark.sql.connect.proto import base_pb2
 
 from headwater.digest import digest_of_bytes
 from headwater.errors import NotInAView, ViewNotReproducible
-from headwater.functions import functions_mentioned, read_mark, take_mark
-from headwater.messages import CALLS, children_of, is_streaming, messages_of, put, text_of, value_of
+from headwater.functions import functions_mentioned, take_mark
+from headwater.messages import CALLS, children_of, is_stream, messages_of, put, text_of, value_of
 from headwater.pipeline.code import function_digest
 from headwater.pipeline.difference import first_difference
 from headwater.pipeline.offline_mode import resumed_mode
@@ -26,7 +26,7 @@ from headwater.pipeline.purity import is_pure
 from headwater.pipeline.refusal import not_in_a_view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from google.protobuf.message import Message
     from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
@@ -122,14 +122,22 @@ def build_twice(build: Callable[[], DataFrame], view: str) -> PlanBytes:
 
 def executable_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
     """A copy with plan ids, lambda variables and inlined frames named by their place in the plan."""
-    copied = _copy_of(plan)
-    _Names().settle(copied)
-    return copied
+    return _settled(plan)[0]
 
 
 def canonical_plan(plan: base_pb2.Plan) -> base_pb2.Plan:
     """A copy without origins, and with each Python function replaced by its digest; not for running."""
-    return _without_accidents(executable_plan(plan))
+    settled = executable_plan(plan)
+    _take_accidents(messages_of(settled))
+    return settled
+
+
+def _settled(plan: base_pb2.Plan) -> tuple[base_pb2.Plan, set[str]]:
+    """The executable plan, and the functions of the catalogue that left a mark in `plan`."""
+    copied = _copy_of(plan)
+    names = _Names()
+    names.settle(copied)
+    return copied, names.marks
 
 
 def _copy_of(plan: base_pb2.Plan) -> base_pb2.Plan:
@@ -138,9 +146,9 @@ def _copy_of(plan: base_pb2.Plan) -> base_pb2.Plan:
     return copied
 
 
-def _without_accidents(plan: base_pb2.Plan) -> base_pb2.Plan:
-    """The same plan, whose names are settled, after origins and pickles are taken out of it."""
-    for message in messages_of(plan):
+def _take_accidents(messages: Iterable[Message]) -> None:
+    """Takes origins and pickles out of the messages of a plan whose names are settled."""
+    for message in messages:
         name = message.DESCRIPTOR.full_name
         if name == "spark.connect.RelationCommon":
             for field in _ORIGINS:
@@ -150,12 +158,11 @@ def _without_accidents(plan: base_pb2.Plan) -> base_pb2.Plan:
             message.ClearField("common")
         elif name in _PYTHON_FUNCTIONS:
             _digest_function(message)
-    return plan
 
 
 def executable_bytes(plan: base_pb2.Plan) -> bytes:
     """What `PlanBytes.executable` is, for a plan that is no whole view."""
-    _check_replayable(plan)
+    _check_replayable(messages_of(plan))
     return executable_plan(plan).SerializeToString(deterministic=True)
 
 
@@ -166,12 +173,14 @@ def _built(frame: DataFrame) -> base_pb2.Plan:
 
 def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -> PlanBytes:
     """The bytes of a plan that this process built; `canonical` is its canonical plan, if that is at hand."""
-    executable = executable_plan(plan)
-    settled = canonical or _without_accidents(_copy_of(executable))
-    content = settled.SerializeToString(deterministic=True)
+    executable, marks = _settled(plan)
     facts = _Facts.of(executable)
-    python, pure = _python_functions(settled)
-    marks = {mark for message in messages_of(plan) if (mark := read_mark(message)) is not None}
+    settled = canonical or _copy_of(executable)
+    messages = list(messages_of(settled))
+    if canonical is None:
+        _take_accidents(messages)
+    content = settled.SerializeToString(deterministic=True)
+    python, pure = _python_functions(messages)
     return PlanBytes(
         executable=executable.SerializeToString(deterministic=True),
         canonical=content,
@@ -184,13 +193,15 @@ def bytes_of_plan(plan: base_pb2.Plan, canonical: base_pb2.Plan | None = None) -
     )
 
 
-def _python_functions(canonical: base_pb2.Plan) -> tuple[set[tuple[str, str]], set[str]]:
+def _python_functions(canonical: Iterable[Message]) -> tuple[set[tuple[str, str]], set[str]]:
     """The plan's functions in Python by name and digest, and the names of those that are declared pure."""
     found: set[tuple[str, str]] = set()
     pure: dict[str, bool] = {}
-    for message in messages_of(canonical):
+    for message in canonical:
+        if message.DESCRIPTOR.full_name not in _INLINE_FUNCTIONS:
+            continue
         for kind in ("python_udf", "python_udtf"):
-            if message.DESCRIPTOR.full_name not in _INLINE_FUNCTIONS or not _has(message, kind):
+            if not _has(message, kind):
                 continue
             command = cast("bytes", value_of(cast("Message", value_of(message, kind)), "command"))
             content = command.removeprefix(_DIGESTED)
@@ -208,9 +219,10 @@ def _has(message: Message, field: str) -> bool:
 
 
 class _Names:
-    """Replaces what pyspark counts up by numbers in order of first appearance."""
+    """Replaces what pyspark counts up by numbers in order of first appearance, and takes marks off."""
 
     def __init__(self) -> None:
+        self.marks: set[str] = set()
         self._plans: dict[int, int] = {}
         self._frames: dict[str, str] = {}
 
@@ -228,7 +240,9 @@ class _Names:
             work.extend((child, scope, depth) for child in reversed(children_of(message)))
 
     def _settle_fields(self, message: Message) -> None:
-        take_mark(message)
+        mark = take_mark(message)
+        if mark is not None:
+            self.marks.add(mark)
         descriptor = message.DESCRIPTOR
         plan_id = descriptor.fields_by_name.get("plan_id")
         if plan_id is not None and (not plan_id.has_presence or message.HasField("plan_id")):
@@ -284,12 +298,13 @@ class _Facts:
 
     @classmethod
     def of(cls, plan: base_pb2.Plan) -> _Facts:
-        _check_replayable(plan)
+        messages = list(messages_of(plan))
+        _check_replayable(messages)
         reads: set[str] = set()
         sql: list[str] = []
         expressions: list[str] = []
         functions: set[str] = set()
-        for message in messages_of(plan):
+        for message in messages:
             name = message.DESCRIPTOR.full_name
             if name == "spark.connect.Read.NamedTable":
                 reads.add(_unquoted(text_of(message, "unparsed_identifier")))
@@ -312,11 +327,11 @@ def _unquoted(name: str) -> str:
     return found.group(1) if found else name
 
 
-def _check_replayable(plan: base_pb2.Plan) -> None:
-    if is_streaming(plan):
-        raise not_in_a_view("SparkSession.readStream")
-    for message in messages_of(plan):
+def _check_replayable(messages: Iterable[Message]) -> None:
+    for message in messages:
         name = message.DESCRIPTOR.full_name
+        if is_stream(message):
+            raise not_in_a_view("SparkSession.readStream")
         if name == "spark.connect.Relation":
             kind = message.WhichOneof("rel_type") or ""
             if kind in _UNREPLAYABLE:

@@ -151,13 +151,18 @@ def engine_mode() -> Generator[None]:
 
 
 @contextmanager
-def resumed_mode() -> Generator[None]:
-    """While entered, inside `engine_mode`, the process is offline again; elsewhere nothing changes."""
+def resumed_mode(*, has_origins: bool = True) -> Generator[None]:
+    """While entered, inside `engine_mode`, the process is offline again; elsewhere nothing changes.
+
+    Without origins, pyspark does not look at each call for the line that it stands on.
+    """
     with process_lock:
         here = _current_state()
         try:
             if _set_aside:
                 _apply(_set_aside[-1])
+            if not has_origins:
+                error_origins._enable_debugging_cache = False
             yield
         finally:
             _apply(here)
