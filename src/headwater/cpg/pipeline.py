@@ -6,6 +6,7 @@ Stored:
     evidence_<name>     one row per file, nested: what the extractors found; run in Python workers
     resolution_<name>   one row per file, nested: what its names, imports and calls mean, with all other files
     file_nodes          one row per node, with its byte span: syntax, names, beginnings and ends of defs
+    definitions         one row per definition, with what it points to and what points to it
 
 All other names are views of these: looking into one costs a look into evidence or resolution. The tables of
 other repositories in the same warehouse are read as they are there. Not here: how a file is taken apart, and
@@ -117,6 +118,7 @@ def python_graph(
     _meanings()
     _flow()
     _quality()
+    _accelerators()
 
 
 def _evidence(name: str, roots: Sequence[str], extract: Callable[[str, str, bytes], FileEvidence]) -> None:
@@ -309,6 +311,21 @@ def _flow() -> None:
     @view
     def def_effects(resolution: DataFrame) -> DataFrame:
         return graph.def_effects_of(resolution)
+
+
+def _accelerators() -> None:
+    # Few rows are asked for at a time, by their ids: each file, and each part of one, has some range of them.
+    @table(order_by="node_id", target_file_size="32mb", enable_features=("deletionVectors",))
+    def definitions(resolution: DataFrame) -> DataFrame:
+        return graph.definitions_of(resolution)
+
+    @view
+    def edges_by_src(definitions: DataFrame) -> DataFrame:
+        return graph.edges_by_src_of(definitions)
+
+    @view
+    def edges_by_dst(definitions: DataFrame) -> DataFrame:
+        return graph.edges_by_dst_of(definitions)
 
 
 def _quality() -> None:

@@ -175,6 +175,7 @@ def tricky() -> Resolved:
 
 _NUMBER, _TEXT = pa.int32(), pa.string()
 _FACTS = pa.list_(pa.struct([("op", _NUMBER), ("target", _NUMBER), ("source", _NUMBER), ("text", _TEXT)]))
+_SITES = pa.list_(pa.struct([("binding", _NUMBER), ("node", _NUMBER)]))
 _SCHEMA = pa.schema(
     [
         ("path", _TEXT),
@@ -182,11 +183,21 @@ _SCHEMA = pa.schema(
         ("is_test", pa.bool_()),
         ("node_ids", pa.list_(_TEXT)),
         ("binding_ids", pa.list_(_TEXT)),
+        ("resolves", pa.list_(_NUMBER)),
+        ("lines", pa.list_(_NUMBER)),
+        ("ends", pa.list_(_NUMBER)),
+        ("owners", pa.list_(_NUMBER)),
+        ("uses", _SITES),
+        ("bound", _SITES),
+        (
+            "imported",
+            pa.list_(pa.struct([("node", _NUMBER), ("is_type_checking", pa.bool_()), ("is_lazy", pa.bool_())])),
+        ),
         ("facts", _FACTS),
         ("hints", _FACTS),
         ("written", pa.list_(pa.struct([("node", _NUMBER), ("owner", _NUMBER)]))),
         ("attributes", pa.list_(pa.struct([("binding", _NUMBER), ("owner", _NUMBER), ("name", _TEXT)]))),
-        ("defining", pa.list_(pa.struct([("binding", _NUMBER), ("node", _NUMBER)]))),
+        ("defining", _SITES),
     ]
 )
 
@@ -202,12 +213,25 @@ def _asked(row: Entry) -> Entry:
     return {
         **{name: row[name] for name in ("path", "file_id", "is_test", "node_ids", "hints")},
         "binding_ids": [each["binding_id"] for each in row["bindings"]],
+        "resolves": [each["resolves_to"] for each in row["bindings"]],
+        "lines": [each["line"] for each in nodes],
+        "ends": [each["end_line"] for each in nodes],
+        "owners": [each["owner"] for each in nodes],
+        "uses": [_site(each) for each in row["sites"] if each["role"] == "use"],
+        "bound": [_site(each) for each in row["sites"] if each["role"] in {"def", "annotate"}],
+        "imported": [
+            {name: each[name] for name in ("node", "is_type_checking", "is_lazy")} for each in row["imports"]
+        ],
         "facts": row["values"],
         "written": [{"node": each["node"], "owner": nodes[each["node"]]["owner"]} for each in row["calls"]],
         "attributes": attributes,
         "defining": [
-            {"binding": each["binding"], "node": each["node"]}
+            _site(each)
             for each in row["sites"]
             if each["def_kind"] in binding
         ],
     }
+
+
+def _site(entry: Entry) -> Entry:
+    return {name: entry[name] for name in ("binding", "node")}

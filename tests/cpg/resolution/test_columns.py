@@ -40,7 +40,7 @@ def test_only_columns_of_evidence_are_asked_for() -> None:
         assert found is not None
         assert found[1] in known, name
         assert found[2] is None or found[2] in EVIDENCE_LISTS[found[1]], name
-    lists = {"calls", "sites", "bindings"}
+    lists = {"calls", "sites", "bindings", "imports"}
     asked = {each for query in RESOLVED_FROM.values() for each in re.findall(r"each\.(\w+)", query)}
     assert asked <= {"owner", "binding"} | {column for name in lists for column in EVIDENCE_LISTS[name]}
 

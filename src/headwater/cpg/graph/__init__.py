@@ -14,12 +14,15 @@ relation_candidates_of, relation_quality_of, relation_ambiguity_of
                                               how well that is known
 cfg_nodes_of, cfg_edges_of, dominators_of, control_deps_of, dfg_of, summaries_of, def_effects_of
                                               control flow and data flow
+definitions_of, edges_by_src_of, edges_by_dst_of
+                                              definitions with their edges, from either end
 node_props_of, edge_props_of                  every value of a node or edge as a row of its own
 file_coverage_of, kind_counts_of, nodes_quality_of, edges_quality_of
                                               what could be read, and what is not as it should be
 """
 
 from headwater.cpg.graph.calling import call_args_of, call_targets_of, calls_of
+from headwater.cpg.graph.definitions import definitions_of, edges_by_dst_of, edges_by_src_of
 from headwater.cpg.graph.edges import edges_of
 from headwater.cpg.graph.files import diagnostics_of, files_of
 from headwater.cpg.graph.flow import (
@@ -62,10 +65,13 @@ __all__ = [
     "code_objects_of",
     "control_deps_of",
     "def_effects_of",
+    "definitions_of",
     "dfg_of",
     "diagnostics_of",
     "dominators_of",
     "edge_props_of",
+    "edges_by_dst_of",
+    "edges_by_src_of",
     "edges_of",
     "edges_quality_of",
     "evidence_in",

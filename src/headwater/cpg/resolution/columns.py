@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 _TEXT, _NUMBER = "STRING", "INT"
 
 LISTS: Mapping[str, Mapping[str, str]] = {
-    "definitions": dict.fromkeys(("node_id", "kind", "name", "symbol"), _TEXT),
-    "names": dict.fromkeys(("binding_id", "name", "symbol", "def_id"), _TEXT),
+    "definitions": {
+        **dict.fromkeys(("node_id", "kind", "name", "symbol"), _TEXT),
+        **dict.fromkeys(("line", "end_line"), _NUMBER),
+        "is_test": "BOOLEAN",
+    },
+    "names": {**dict.fromkeys(("binding_id", "name", "symbol", "def_id"), _TEXT), "line": _NUMBER},
     "references": {
         **dict.fromkeys(("node_id", "symbol", "def_id", "resolver", "resolution"), _TEXT),
         "confidence": _NUMBER,
@@ -68,10 +72,17 @@ LISTS: Mapping[str, Mapping[str, str]] = {
     "effects": {"def_id": _TEXT, **dict.fromkeys(("own_effects", "effects", "raises"), TEXTS)},
     "stubs": dict.fromkeys(("node_id", "source_id"), _TEXT),
     "tests": dict.fromkeys(("node_id", "tested_id"), _TEXT),
+    "links": {
+        **dict.fromkeys(("edge_kind", "source_id", "target_id"), _TEXT),
+        "line": _NUMBER,
+        **dict.fromkeys(("label", "resolution"), _TEXT),
+        "confidence": _NUMBER,
+    },
     "externals": dict.fromkeys(("node_id", "kind", "symbol", "name", "dist", "version", "dist_id"), _TEXT),
     "counts": {"of": _TEXT, "kind": _TEXT, "count": _NUMBER},
 }
 RESOLUTION_COLUMNS = f"path STRING, file_id STRING, module STRING, {schema_of(LISTS)}"
+_SITES = "transform(filter(sites, each -> each.role {}), each -> struct(each.binding, each.node))"
 _BINDING_SITES = "filter(sites, each -> each.def_kind IN ('import', 'function', 'class'))"
 _INSTANCE_ATTRIBUTES = (
     "filter(transform(bindings, (each, i) -> "
@@ -84,6 +95,13 @@ RESOLVED_FROM: Mapping[str, str] = {
     "is_test": "is_test",
     "node_ids": "node_ids",
     "binding_ids": "bindings.binding_id",
+    "resolves": "bindings.resolves_to",
+    "lines": "nodes.line",
+    "ends": "nodes.end_line",
+    "owners": "nodes.owner",
+    "uses": _SITES.format("= 'use'"),
+    "bound": _SITES.format("IN ('def', 'annotate')"),
+    "imported": "transform(imports, each -> struct(each.node, each.is_type_checking, each.is_lazy))",
     "facts": "values",
     "hints": "hints",
     "written": "transform(calls, each -> struct(each.node, nodes[each.node].owner AS owner))",

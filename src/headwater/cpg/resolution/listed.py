@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headwater.cpg.resolution.outside import Outside
+    from headwater.cpg.resolution.places import Places
     from headwater.cpg.resolution.reading import Repository
     from headwater.cpg.resolve import ResolvedRows
 
@@ -33,6 +34,7 @@ class Listing:
     repo_id: str
     repository: Repository
     outside: Outside
+    places: Places
     found: ResolvedRows
 
 

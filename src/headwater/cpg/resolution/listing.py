@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg.resolution.flowing import list_effects, list_flows, list_summaries
 from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
+from headwater.cpg.resolution.links import list_links
 from headwater.cpg.resolution.typefacts import list_type_facts, list_types
 from headwater.cpg.resolve import target_names
 
@@ -33,6 +34,9 @@ def _definitions(listing: Listing) -> Listed:
         "kind": found.kind,
         "name": found.name,
         "symbol": found.symbol,
+        "line": listing.places.lines(found.path, found.node),
+        "end_line": listing.places.ends(found.path, found.node),
+        "is_test": [bool(at.is_test[at.row_of[path]]) for path in found.path],
     }
     return Listed(at.rows(found.path), columns)
 
@@ -46,6 +50,7 @@ def _names(listing: Listing) -> Listed:
         "name": found.name,
         "symbol": found.symbol,
         "def_id": listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node),
+        "line": listing.places.first_lines(found.path, found.binding),
     }
     return Listed(at.rows(found.path), columns)
 
@@ -253,6 +258,7 @@ _MAKERS: Mapping[str, Callable[[Listing], Listed]] = {
     "effects": list_effects,
     "stubs": _stubs,
     "tests": _tests,
+    "links": list_links,
     "externals": _externals,
 }
 

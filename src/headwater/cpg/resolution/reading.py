@@ -54,6 +54,16 @@ class Repository:
         self._nodes = Slices.of(table.column("node_ids"))
         self._bindings = Slices.of(table.column("binding_ids"))
 
+    @property
+    def node_offsets(self) -> list[int]:
+        """Where the nodes of each row begin among all, and where the last ones end."""
+        return self._nodes.offsets
+
+    @property
+    def binding_offsets(self) -> list[int]:
+        """The same of bindings."""
+        return self._bindings.offsets
+
     def files(self) -> list[FileValues]:
         """The value facts of all files."""
         facts = Slices.of(self._table.column("facts"))
@@ -92,6 +102,16 @@ class Repository:
     def written(self) -> list[list[tuple[int, int]]]:
         """For each row the nodes of the calls that are written in it, and the defs that make them."""
         return self._entries("written", "node", "owner")
+
+    def how_imported(self) -> dict[tuple[str, int], str]:
+        """Of imports by path and node, those that are only there for types, or are made late."""
+        entries = self._entries("imported", "node", "is_type_checking", "is_lazy")
+        return {
+            (path, node): " ".join(["type-checking"] * for_types + ["lazy"] * is_lazy)
+            for path, found in zip(self.paths, entries, strict=True)
+            for node, for_types, is_lazy in found
+            if for_types or is_lazy
+        }
 
     def _entries(self, column: str, *names: str) -> list[list[Any]]:
         """For each row the entries of a list, as tuples."""

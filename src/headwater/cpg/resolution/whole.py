@@ -15,6 +15,7 @@ from headwater.cpg.resolution.counting import counts_of
 from headwater.cpg.resolution.listed import Listed, Listing
 from headwater.cpg.resolution.listing import list_all
 from headwater.cpg.resolution.outside import Outside
+from headwater.cpg.resolution.places import Places
 from headwater.cpg.resolution.reading import Repository
 from headwater.cpg.resolve import Bound, resolve_files
 
@@ -47,7 +48,9 @@ def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
         repository.files(), names, Bound(defining=repository.defining(), attributes=repository.attributes())
     )
     outside = Outside(repository, repo_id)
-    lists = list_all(Listing(repo_id=repo_id, repository=repository, outside=outside, found=found))
+    places = Places(repository)
+    listing = Listing(repo_id=repo_id, repository=repository, outside=outside, places=places, found=found)
+    lists = list_all(listing)
     lists["counts"] = counts_of(lists)
     modules = dict(zip(found.definitions.path, found.definitions.module, strict=True))
     columns: dict[str, Any] = {
