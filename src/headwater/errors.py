@@ -106,7 +106,11 @@
     │   ├── NothingToRead             HW-QUERY-004  a recorded name without rows
     │   ├── NotResolved               HW-QUERY-005  Spark cannot resolve the query
     │   ├── NoSuchForm                HW-QUERY-006  a column that the asked format cannot hold
-    │   └── ResultClosed              HW-QUERY-007  a result was read after it was closed
+    │   ├── ResultClosed              HW-QUERY-007  a result was read after it was closed
+    │   ├── NameUnknown               HW-QUERY-008  nothing in a code graph is called that
+    │   ├── NameAmbiguous             HW-QUERY-009  several things in a code graph are
+    │   ├── NotAGraph                 HW-QUERY-010  a question about code, asked of a project without a graph
+    │   └── RevisionUnknown           HW-QUERY-011  git does not know a revision, or there is no git
     ├── RunError                      the run cannot go on
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
@@ -1345,6 +1349,50 @@ class NothingToRead(QueryError):
     name: str
     reason: str
     path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class NameUnknown(QueryError):
+    """A question about something that is not in the code graph, as the last build left it."""
+
+    code: ClassVar[str] = "HW-QUERY-008"
+    says: ClassVar[str] = "nothing in the code graph is called '{name}'"
+    advises: ClassVar[str] = "{hint}A name is dotted, or the end of one (Cart.total), or path:line."
+    name: str
+    hint: str = ""
+
+
+@dataclass(kw_only=True, eq=False)
+class NameAmbiguous(QueryError):
+    """A name that several things in the code graph have; `candidates` are all of them, with their places."""
+
+    code: ClassVar[str] = "HW-QUERY-009"
+    says: ClassVar[str] = "'{name}' may be one of {count} things"
+    advises: ClassVar[str] = "Write more of the name, or path:line. Candidates: {candidates}"
+    name: str
+    count: int
+    candidates: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class NotAGraph(QueryError):
+    """A question about code, asked where no code graph was built."""
+
+    code: ClassVar[str] = "HW-QUERY-010"
+    says: ClassVar[str] = "{path} has no code graph to ask"
+    advises: ClassVar[str] = "Build it first: headwater build {path} --graph"
+    path: str
+
+
+@dataclass(kw_only=True, eq=False)
+class RevisionUnknown(QueryError):
+    """A question about a change in git, of a revision that git cannot tell of."""
+
+    code: ClassVar[str] = "HW-QUERY-011"
+    says: ClassVar[str] = "git cannot tell what '{revision}' is: {detail}"
+    advises: ClassVar[str] = "Name a commit, tag or branch of the repository, such as HEAD~1."
+    revision: str
+    detail: str
 
 
 @dataclass(kw_only=True, eq=False)

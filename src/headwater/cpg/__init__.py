@@ -11,6 +11,8 @@ RESOLUTION          the same of those that hold what its names mean
 summary_query       asks for the numbers of a graph, and summary_of makes a GraphSummary of the answer
 callgraph_query     asks who calls whom, and callgraphs_of makes call graphs of the answer
 EXPORT_THRESHOLD    how sure a candidate must be to be in one, unless another is asked for
+QUESTIONS           what people ask of code, by name; `answer_to` answers what is `Asked` of a `Graph` by an
+                    `Answer`, which has a `Finding` for each line and a `Link` for each arrow
 EXAMPLE_QUESTIONS   queries to begin with
 """
 
@@ -24,6 +26,7 @@ from headwater.cpg.pipeline import (
     has_python_files,
     python_graph,
 )
+from headwater.cpg.questions import QUESTIONS, Answer, Asked, Finding, Graph, Link, answer_to
 from headwater.cpg.resolve import EXPORT_THRESHOLD
 from headwater.cpg.summary import EXAMPLE_QUESTIONS, GraphSummary, summary_of, summary_query
 
@@ -31,9 +34,16 @@ __all__ = [
     "EVIDENCE",
     "EXAMPLE_QUESTIONS",
     "EXPORT_THRESHOLD",
+    "QUESTIONS",
     "RESOLUTION",
+    "Answer",
+    "Asked",
+    "Finding",
+    "Graph",
     "GraphSummary",
+    "Link",
     "Surroundings",
+    "answer_to",
     "callgraph_query",
     "callgraphs_of",
     "distribution_of",

@@ -191,7 +191,9 @@ _SCHEMA = pa.schema(
         ("bound", _SITES),
         (
             "imported",
-            pa.list_(pa.struct([("node", _NUMBER), ("is_type_checking", pa.bool_()), ("is_lazy", pa.bool_())])),
+            pa.list_(
+                pa.struct([("node", _NUMBER), ("is_type_checking", pa.bool_()), ("is_lazy", pa.bool_())])
+            ),
         ),
         ("facts", _FACTS),
         ("hints", _FACTS),
@@ -225,11 +227,7 @@ def _asked(row: Entry) -> Entry:
         "facts": row["values"],
         "written": [{"node": each["node"], "owner": nodes[each["node"]]["owner"]} for each in row["calls"]],
         "attributes": attributes,
-        "defining": [
-            _site(each)
-            for each in row["sites"]
-            if each["def_kind"] in binding
-        ],
+        "defining": [_site(each) for each in row["sites"] if each["def_kind"] in binding],
     }
 
 

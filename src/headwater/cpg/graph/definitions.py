@@ -112,7 +112,12 @@ def _distribution() -> dict[str, Column]:
 
 def _edge(other: str) -> Column:
     return F.struct(
-        "edge_kind", F.col(other).alias("other_id"), "line", "label", "resolution", _share().alias("confidence")
+        "edge_kind",
+        F.col(other).alias("other_id"),
+        "line",
+        "label",
+        "resolution",
+        _share().alias("confidence"),
     )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.cpg.resolution.flowing import list_effects, list_flows, list_summaries
-from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
 from headwater.cpg.resolution.links import list_links
+from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
 from headwater.cpg.resolution.typefacts import list_type_facts, list_types
 from headwater.cpg.resolve import target_names
 

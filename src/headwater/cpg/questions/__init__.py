@@ -1,0 +1,38 @@
+"""Questions that people ask of code: each is a function from a graph to an `Answer`, without any printing.
+
+Code, code_query              definitions and edges in memory, and the query that gives them
+Answer, Finding, Link         what an answer is
+Graph                         a graph that can be asked
+QUESTIONS, Asked, answer_to   all questions, and one way to ask each
+callers, callees, refs, defs, impact, path
+                              who calls, uses and breaks what
+named, matching               what a name means
+"""
+
+from headwater.cpg.questions.answer import Answer, Finding, Link
+from headwater.cpg.questions.asking import QUESTIONS, Asked, Question, answer_to
+from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+from headwater.cpg.questions.code import Code, code_query
+from headwater.cpg.questions.graph import Graph
+from headwater.cpg.questions.naming import matching, named
+
+__all__ = [
+    "QUESTIONS",
+    "Answer",
+    "Asked",
+    "Code",
+    "Finding",
+    "Graph",
+    "Link",
+    "Question",
+    "answer_to",
+    "callees",
+    "callers",
+    "code_query",
+    "defs",
+    "impact",
+    "matching",
+    "named",
+    "path",
+    "refs",
+]

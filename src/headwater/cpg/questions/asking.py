@@ -1,0 +1,99 @@
+"""All questions by their names, and one way to ask each of them.
+
+Not here: how any is answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from headwater.cpg.questions.answer import Answer
+    from headwater.cpg.questions.graph import Graph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked: plain values, so that a question can go to another process.
+
+    Args:
+        question: one of QUESTIONS.
+        names: what it is about.
+        depth: the most steps, for questions that follow edges; 0 for as many as it takes, None for the usual.
+        diff: a revision of git, for the impact of what changed since then.
+        since: a revision of git to compare with.
+    """
+
+    question: str
+    names: tuple[str, ...] = ()
+    depth: int | None = None
+    diff: str | None = None
+    since: str | None = None
+
+    def steps(self, usual: int | None) -> int | None:
+        """The most steps; None for as many as it takes."""
+        return usual if self.depth is None else self.depth or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question: what it takes, what it tells, and what answers it.
+
+    Args:
+        takes: what its names are, as a person reads them: ("NAME",), ("SOURCE", "SINK"); one in brackets may
+            be left out.
+        tells: one line about it.
+        answer: gives the answer.
+    """
+
+    takes: tuple[str, ...]
+    tells: str
+    answer: Callable[[Graph, Asked], Answer]
+
+
+QUESTIONS: Mapping[str, Question] = {
+    "callers": Question(
+        takes=("NAME",),
+        tells="who calls it, at which lines",
+        answer=lambda graph, asked: callers(graph.code, *asked.names, depth=asked.steps(1)),
+    ),
+    "callees": Question(
+        takes=("NAME",),
+        tells="what it calls, at which lines",
+        answer=lambda graph, asked: callees(graph.code, *asked.names, depth=asked.steps(1)),
+    ),
+    "refs": Question(
+        takes=("NAME",),
+        tells="every place where it is called, used, imported, inherited from or overridden",
+        answer=lambda graph, asked: refs(graph.code, *asked.names),
+    ),
+    "defs": Question(
+        takes=("NAME",),
+        tells="everything that a name may mean",
+        answer=lambda graph, asked: defs(graph.code, *asked.names),
+    ),
+    "impact": Question(
+        takes=("NAME",),
+        tells="what could break if it changes, with the reason for each",
+        answer=lambda graph, asked: impact(graph.code, asked.names, depth=asked.steps(None)),
+    ),
+    "path": Question(
+        takes=("FROM", "TO"),
+        tells="the shortest way by which one comes to call or use the other",
+        answer=lambda graph, asked: path(graph.code, *asked.names),
+    ),
+}
+
+
+def answer_to(graph: Graph, asked: Asked) -> Answer:
+    """The answer to what is asked.
+
+    Raises:
+        NameUnknown, NameAmbiguous: a name that the question is about means nothing, or several things.
+    """
+    return QUESTIONS[asked.question].answer(graph, asked)

@@ -1,0 +1,221 @@
+"""Who calls what, who uses it, what could break with it, and how one thing leads to another.
+
+Not here: which candidates of a call are edges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.cpg.questions.answer import Answer, Finding, Link
+from headwater.cpg.questions.code import same_of
+from headwater.cpg.questions.naming import matching, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from headwater.cpg.questions.code import Code, Edge
+
+_CALL, _USE = "CALLS", "REFERENCES_SYMBOL"
+# How an edge reads from its source.
+_VERBS = {
+    "CALLS": "calls",
+    "REFERENCES_SYMBOL": "uses",
+    "IMPORTS": "imports",
+    "INHERITS": "inherits from",
+    "OVERRIDES": "overrides",
+    "CONTAINS": "contains",
+}
+# Of several reasons for one step of an impact, the first of these is told.
+_STRENGTH = ("CALLS", "INHERITS", "OVERRIDES", "REFERENCES_SYMBOL", "IMPORTS")
+
+
+def callers(code: Code, name: str, *, depth: int | None = 1) -> Answer:
+    """Who calls something, at which lines; with a larger `depth`, who calls them."""
+    starts = named(code, name)
+    return _calls(code, "callers", starts, into=True, depth=depth)
+
+
+def callees(code: Code, name: str, *, depth: int | None = 1) -> Answer:
+    """What something calls, at which lines; with a larger `depth`, what they call."""
+    starts = same_of(code, named(code, name))
+    return _calls(code, "callees", starts, into=False, depth=depth)
+
+
+def refs(code: Code, name: str) -> Answer:
+    """Every place where something is called, used, imported, inherited from or overridden."""
+    starts = named(code, name)
+    edges = [each for start in starts for each in code.into(start) if each.kind != "CONTAINS"]
+    called = {(each.source, each.line) for each in edges if each.kind in {_CALL, "INHERITS"}}
+    kept = [each for each in edges if each.kind != _USE or (each.source, each.line) not in called]
+    findings = [
+        _site(code, each, each.source, f"{_VERBS[each.kind]} it", section=_VERBS[each.kind])
+        for each in sorted(kept, key=lambda each: (_order(each.kind), *_standing(code, each)))
+    ]
+    return Answer(question="refs", subject=_subject(code, starts), findings=_once(findings))
+
+
+def defs(code: Code, name: str) -> Answer:
+    """Every definition that a name may mean, of this repository or outside."""
+    found = matching(code, name) or named(code, name)
+    return Answer(question="defs", subject=name, findings=tuple(finding(code, each) for each in found))
+
+
+def impact(code: Code, names: Iterable[str], *, depth: int | None = None) -> Answer:
+    """What could break if something changes, nearest first, with the reason for each."""
+    starts = same_of(code, [each for name in names for each in named(code, name)])
+    return impact_of(code, starts, _subject(code, starts), depth=depth)
+
+
+def impact_of(code: Code, starts: list[int], subject: str, *, depth: int | None = None) -> Answer:
+    """The same, of definitions that are known."""
+
+    def step(node: int) -> list[Edge]:
+        edges = [each for each in code.into(node, *_STRENGTH) if _matters(code, each)]
+        return sorted(edges, key=lambda each: (_STRENGTH.index(each.kind), -each.confidence))
+
+    reached = code.reached([*starts, *_inside(code, starts)], step, into=True, depth=depth)
+    hit = sorted(
+        ((steps, edge) for steps, edge in reached.values() if edge is not None),
+        key=lambda each: (each[0], *_standing(code, each[1])),
+    )
+    findings = [
+        _site(code, edge, edge.source, f"{_VERBS[edge.kind]} {code.names[edge.target]}", depth=steps)
+        for steps, edge in hit
+    ]
+    links = [_link(code, edge) for _, edge in hit]
+    tests = sum(code.is_test[edge.source] for _, edge in hit)
+    files = len({code.paths[edge.source] for _, edge in hit})
+    notes = (f"{len(hit)} definitions in {files} files, {tests} of them in tests",) if hit else ()
+    return Answer(
+        question="impact", subject=subject, findings=tuple(findings), links=_unique(links), notes=notes
+    )
+
+
+def path(code: Code, start: str, end: str) -> Answer:
+    """The shortest way by which one thing comes to call, use or contain another."""
+    starts, ends = same_of(code, named(code, start)), set(named(code, end))
+
+    def step(node: int) -> list[Edge]:
+        return sorted(code.out_of(node, _CALL, _USE), key=lambda each: (each.kind != _CALL, -each.confidence))
+
+    reached = code.reached(starts, step, into=False, depth=None)
+    subject = f"{_subject(code, starts)} to {_subject(code, sorted(ends))}"
+    there = min((each for each in ends if each in reached), key=lambda each: reached[each][0], default=None)
+    if there is None:
+        return Answer(question="path", subject=subject, notes=("There is no way by calls and uses.",))
+    way: list[Edge] = []
+    while (edge := reached[there][1]) is not None:
+        way.insert(0, edge)
+        there = edge.source
+    findings = [
+        _site(code, edge, edge.source, f"{_VERBS[edge.kind]} {code.names[edge.target]}", depth=number)
+        for number, edge in enumerate(way, 1)
+    ]
+    last = [finding(code, way[-1].target, depth=len(way) + 1)] if way else []
+    links = tuple(_link(code, edge) for edge in way)
+    return Answer(question="path", subject=subject, findings=(*findings, *last), links=links)
+
+
+def finding(code: Code, node: int, reason: str = "", *, depth: int = 0, section: str = "") -> Finding:
+    """A definition as a line of an answer, where it stands."""
+    return Finding(
+        name=code.names[node],
+        kind=code.kinds[node],
+        path=code.paths[node],
+        line=None if code.is_outside(node) else code.lines[node] or 1,
+        reason=reason,
+        section=section,
+        depth=depth,
+    )
+
+
+def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: int | None) -> Answer:
+    step: Callable[[int], list[Edge]] = (
+        (lambda node: code.into(node, _CALL)) if into else (lambda node: code.out_of(node, _CALL))
+    )
+    reached = code.reached(starts, step, into=into, depth=depth)
+    most = max((steps for steps, _ in reached.values()), default=0)
+    edges = {
+        each: steps + 1
+        for node, (steps, _) in reached.items()
+        if steps < (most if depth is None else depth)
+        for each in step(node)
+    }
+    shown = sorted(edges, key=lambda each: (edges[each], *_standing(code, each)))
+    findings = [
+        _site(
+            code,
+            edge,
+            edge.source if into else edge.target,
+            _how(edge) + (f" {code.names[edge.target]}" if into and edges[edge] > 1 else ""),
+            depth=edges[edge],
+        )
+        for edge in shown
+    ]
+    links = [_link(code, edge) for edge in shown]
+    return Answer(
+        question=question,
+        subject=_subject(code, starts),
+        findings=_once(findings),
+        links=_unique(links),
+    )
+
+
+def _how(edge: Edge) -> str:
+    return "calls" if edge.label in {None, "call"} else f"calls by {edge.label}"
+
+
+def _inside(code: Code, starts: Iterable[int]) -> list[int]:
+    """What changes with a class or module: whatever is in it."""
+    found = code.reached(starts, lambda node: code.out_of(node, "CONTAINS"), into=False, depth=None)
+    return list(found)
+
+
+def _matters(code: Code, edge: Edge) -> bool:
+    """Whether a change of what an edge leads to can be felt where it comes from.
+
+    Who imports a module for one of its names feels a change of that name, and has an edge to it.
+    """
+    if edge.kind != "IMPORTS":
+        return True
+    return edge.label != "type-checking" and code.kinds[edge.target] != "module"
+
+
+def _site(code: Code, edge: Edge, node: int, reason: str, *, section: str = "", depth: int = 1) -> Finding:
+    """An edge as a line of an answer, where it stands."""
+    return Finding(
+        name=code.names[node],
+        kind=code.kinds[node],
+        path=code.paths[edge.source],
+        line=edge.line,
+        reason=reason,
+        section=section,
+        depth=depth,
+        confidence=edge.confidence,
+    )
+
+
+def _standing(code: Code, edge: Edge) -> tuple[str, int, str]:
+    return code.paths[edge.source] or "", edge.line or 0, code.names[edge.target]
+
+
+def _order(kind: str) -> int:
+    return list(_VERBS).index(kind)
+
+
+def _subject(code: Code, nodes: list[int]) -> str:
+    return ", ".join(dict.fromkeys(code.names[each] for each in nodes))
+
+
+def _link(code: Code, edge: Edge) -> Link:
+    return Link(source=code.names[edge.source], target=code.names[edge.target], label=_VERBS[edge.kind])
+
+
+def _unique(links: Iterable[Link]) -> tuple[Link, ...]:
+    return tuple(dict.fromkeys(links))
+
+
+def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each of them once; several calls in one line are one place."""
+    return tuple(dict.fromkeys(findings))

@@ -1,0 +1,187 @@
+"""The definitions of a repository with their edges, in memory: what most questions are answered from.
+
+It is read from the table `definitions` in one query, and its columns stay columns. Definitions are told by their
+numbers. Not here: questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.cpg.graph import repository_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+_compute = cast("Any", pc)
+_DEFINITIONS = """
+    SELECT node_id, kind, name, symbol, path, line, end_line, is_test, dist, own_effects, effects, raises, incoming
+    FROM definitions WHERE repo_id = '{repo_id}'
+"""
+
+
+class Edge(NamedTuple):
+    """An edge between two definitions, at a line of the file of its source."""
+
+    source: int
+    target: int
+    kind: str
+    line: int | None
+    label: str | None
+    resolution: str
+    confidence: float
+
+
+def code_query(name: str) -> str:
+    """The query whose rows `Code.of` takes, for the repository of this name.
+
+    It reads who points to each definition; the other direction comes of the same edges.
+    """
+    return " ".join(_DEFINITIONS.format(repo_id=repository_id(name)).split())
+
+
+@dataclass(frozen=True)
+class Code:
+    """Columns of definitions, entry by entry, and of edges, sorted by where they lead."""
+
+    ids: list[str]
+    kinds: list[str]
+    names: list[str]
+    symbols: list[str]
+    paths: list[str | None]
+    lines: list[int | None]
+    ends: list[int | None]
+    is_test: list[bool]
+    dists: list[str | None]
+    own_effects: list[list[str]]
+    effects: list[list[str]]
+    raises: list[list[str]]
+    _sources: np.ndarray[Any, np.dtype[np.int64]]
+    _targets: np.ndarray[Any, np.dtype[np.int64]]
+    _columns: dict[str, pa.Array[Any]]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Code:
+        """The definitions that these rows are, in the order of their names."""
+        table = table.sort_by([("name", "ascending"), ("node_id", "ascending")])
+        lists = _one(table.column("incoming"))
+        edges = _compute.list_flatten(lists)
+        sources = _compute.index_in(_compute.struct_field(edges, "other_id"), _one(table.column("node_id")))
+        targets = _compute.list_parent_indices(lists)
+        known = _compute.indices_nonzero(sources.is_valid())
+        columns = ("edge_kind", "line", "label", "resolution", "confidence")
+        return cls(
+            *(table.column(name).to_pylist() for name in table.column_names if name != "incoming"),
+            sources.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
+            targets.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
+            {name: _compute.struct_field(edges, name).take(known) for name in columns},
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def into(self, node: int, *kinds: str) -> list[Edge]:
+        """The edges that lead to a definition, of some kinds or of all."""
+        start, end = np.searchsorted(self._targets, [node, node + 1])
+        return [each for each in map(self._edge, range(start, end)) if not kinds or each.kind in kinds]
+
+    def out_of(self, node: int, *kinds: str) -> list[Edge]:
+        """The edges that a definition has, of some kinds or of all."""
+        start, end = np.searchsorted(self._by_source[1], [node, node + 1])
+        found = map(self._edge, self._by_source[0][start:end].tolist())
+        return [each for each in found if not kinds or each.kind in kinds]
+
+    def edges(self, *kinds: str) -> Iterator[Edge]:
+        """All edges of some kinds."""
+        wanted = _compute.is_in(self._columns["edge_kind"], pa.array(kinds))
+        return map(self._edge, _compute.indices_nonzero(wanted).to_pylist())
+
+    def is_outside(self, node: int) -> bool:
+        """Whether it is outside of the repository."""
+        return self.paths[node] is None
+
+    def module_of(self, node: int) -> int | None:
+        """The module that something stands in; None for what is outside."""
+        path = self.paths[node]
+        return None if path is None else self._modules.get(path)
+
+    def owner_of(self, node: int) -> int | None:
+        """What a definition stands in: a module, class or function."""
+        return next((each.source for each in self.into(node, "CONTAINS")), None)
+
+    def of_symbol(self, symbol: str) -> tuple[int, ...]:
+        """All definitions of a symbol: several where a name is defined several times."""
+        return self._by_symbol.get(symbol, ())
+
+    def title(self, symbol: str) -> str:
+        """The dotted name that belongs to a symbol."""
+        found = self.of_symbol(symbol)
+        return self.names[found[0]] if found else symbol.split(" ", 4)[-1]
+
+    def reached(
+        self, starts: Iterable[int], step: Callable[[int], Iterable[Edge]], *, into: bool, depth: int | None
+    ) -> dict[int, tuple[int, Edge | None]]:
+        """What can be reached over edges: the number of steps, and the edge by which it was reached first.
+
+        Args:
+            starts: where to begin; they are reached in no step.
+            step: the edges that lead on from a definition.
+            into: whether edges are gone against their direction.
+            depth: the most steps; as many as it takes if None.
+        """
+        found: dict[int, tuple[int, Edge | None]] = dict.fromkeys(starts, (0, None))
+        front = list(found)
+        steps = 0
+        while front and (depth is None or steps < depth):
+            steps += 1
+            following: list[int] = []
+            for node in front:
+                for edge in step(node):
+                    other = edge.source if into else edge.target
+                    if other not in found:
+                        found[other] = (steps, edge)
+                        following.append(other)
+            front = following
+        return found
+
+    def _edge(self, place: int) -> Edge:
+        kind, line, label, resolution, confidence = (each[place].as_py() for each in self._columns.values())
+        return Edge(
+            int(self._sources[place]), int(self._targets[place]), kind, line, label, resolution, confidence
+        )
+
+    @cached_property
+    def _by_source(self) -> tuple[Any, Any]:
+        order = np.argsort(self._sources, kind="stable")
+        return order, self._sources[order]
+
+    @cached_property
+    def _modules(self) -> dict[str, int]:
+        return {
+            path: node
+            for node, (path, kind) in enumerate(zip(self.paths, self.kinds, strict=True))
+            if kind == "module" and path is not None
+        }
+
+    @cached_property
+    def _by_symbol(self) -> dict[str, tuple[int, ...]]:
+        found: dict[str, list[int]] = {}
+        for node, symbol in enumerate(self.symbols):
+            found.setdefault(symbol, []).append(node)
+        return {symbol: tuple(nodes) for symbol, nodes in found.items()}
+
+
+def same_of(code: Code, nodes: Sequence[int]) -> list[int]:
+    """These definitions, and all others of the same symbols, each once."""
+    return list(dict.fromkeys(each for node in nodes for each in code.of_symbol(code.symbols[node])))
+
+
+def _one(column: Any) -> Any:
+    chunks: list[Any] = column.chunks or [pa.array([], column.type)]
+    return pa.concat_arrays(chunks)

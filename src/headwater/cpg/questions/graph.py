@@ -1,0 +1,37 @@
+"""A graph that can be asked: its definitions in memory, once they are needed, and SQL for everything else.
+
+Not here: questions, and the engine that runs the SQL.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from headwater.cpg.questions.code import Code, code_query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pyarrow as pa
+
+
+class Graph:
+    """The graph of one repository, as one build left it.
+
+    Args:
+        name: the repository's name, as its tables have it.
+        root: its folder; git is asked there.
+        query: gives the rows of a SELECT over the names of the graph.
+    """
+
+    def __init__(self, name: str, root: Path, query: Callable[[str], pa.Table]) -> None:
+        self.name = name
+        self.root = root
+        self.query = query
+
+    @cached_property
+    def code(self) -> Code:
+        """Its definitions and the edges between them."""
+        return Code.of(self.query(code_query(self.name)))

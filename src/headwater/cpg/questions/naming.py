@@ -1,0 +1,86 @@
+"""What people call a definition, and which it is: a dotted name or the end of one, a symbol, or a place.
+
+Not here: what is asked about it.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from headwater.errors import NameAmbiguous, NameUnknown
+
+if TYPE_CHECKING:
+    from headwater.cpg.questions.code import Code
+
+_PLACE = re.compile(r"(?P<path>.+\.pyi?):(?P<line>\d+)")
+_MOST_NEAR = 5
+
+
+def named(code: Code, text: str) -> list[int]:
+    """The definitions of the one symbol that a text means.
+
+    Args:
+        code: where to look.
+        text: a dotted name, its last parts (`Cart.total`), a symbol, or `path:line`: what stands there.
+
+    Raises:
+        NameUnknown: there is nothing of that name.
+        NameAmbiguous: there are several things; what is in the repository goes before what is outside.
+    """
+    found = matching(code, text)
+    if not found:
+        near = ", ".join(_near(code, text))
+        raise NameUnknown(name=text, hint=f"Near: {near}. " if near else "")
+    own = [each for each in found if not code.is_outside(each)] or found
+    symbols = list(dict.fromkeys(code.symbols[each] for each in own))
+    if len(symbols) > 1:
+        firsts = [code.of_symbol(each)[0] for each in symbols]
+        candidates = tuple(place_of(code, each) for each in firsts)
+        raise NameAmbiguous(name=text, count=len(candidates), candidates=candidates)
+    return own
+
+
+def matching(code: Code, text: str) -> list[int]:
+    """All definitions that a text may mean: those of exactly that name, else those whose name ends with it."""
+    place = _PLACE.fullmatch(text)
+    if place is not None:
+        return _standing_at(code, place["path"], int(place["line"]))
+    exact = list(code.of_symbol(text)) or [node for node, name in enumerate(code.names) if name == text]
+    if exact:
+        return exact
+    ending = f".{text}"
+    return [node for node, name in enumerate(code.names) if name.endswith(ending)]
+
+
+def place_of(code: Code, node: int) -> str:
+    """A definition as a line of a list: its name, and where it stands."""
+    where = code.dists[node] if code.is_outside(node) else f"{code.paths[node]}:{code.lines[node] or 1}"
+    return f"{code.names[node]} ({code.kinds[node]}, {where})"
+
+
+def _standing_at(code: Code, path: str, line: int) -> list[int]:
+    """The innermost definition around a line."""
+    around = [
+        node
+        for node, (own, start, end) in enumerate(zip(code.paths, code.lines, code.ends, strict=True))
+        if own == path
+        and code.kinds[node] not in {"variable", "lambda"}
+        and (code.kinds[node] == "module" or (start or 0) <= line <= (end or 0))
+    ]
+    return (
+        [max(around, key=lambda node: (code.kinds[node] != "module", code.lines[node] or 0))]
+        if around
+        else []
+    )
+
+
+def _near(code: Code, text: str) -> list[str]:
+    """Names that look like it, by their last part."""
+    last = text.rsplit(".", 1)[-1]
+    short: dict[str, str] = {}
+    for node, name in enumerate(code.names):
+        if not code.is_outside(node):
+            short.setdefault(name.rsplit(".", 1)[-1], name)
+    return [short[each] for each in get_close_matches(last, list(short), _MOST_NEAR)]
