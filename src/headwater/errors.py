@@ -110,7 +110,7 @@
     │   ├── NameUnknown               HW-QUERY-008  nothing in a code graph is called that
     │   ├── NameAmbiguous             HW-QUERY-009  several things in a code graph are
     │   ├── NotAGraph                 HW-QUERY-010  a question about code, asked of a project without a graph
-    │   └── RevisionUnknown           HW-QUERY-011  git does not know a revision, or there is no git
+    │   └── RevisionUnknown           HW-QUERY-011  git does not know it, or there is no git
     ├── RunError                      the run cannot go on
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002

@@ -1,4 +1,4 @@
-"""Definitions with what they point to and what points to them: what questions about a graph are answered from.
+"""Definitions with what they point to and what points to them: what most questions are answered from.
 
 One row for each module, class, function, method and lambda, each variable of a module or class, and each
 thing outside. Edges join definitions, not names or calls: a call in a function is an edge of that function,

@@ -6,15 +6,22 @@ Graph                         a graph that can be asked
 QUESTIONS, Asked, answer_to   all questions, and one way to ask each
 callers, callees, refs, defs, impact, path
                               who calls, uses and breaks what
+hierarchy, imports, cycles, dead, effects, exceptions, flow
+                              classes, modules, what nothing needs, what is done to the world, ways of values
 named, matching               what a name means
 """
 
 from headwater.cpg.questions.answer import Answer, Finding, Link
 from headwater.cpg.questions.asking import QUESTIONS, Asked, Question, answer_to
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+from headwater.cpg.questions.classes import hierarchy
 from headwater.cpg.questions.code import Code, code_query
+from headwater.cpg.questions.doing import effects, exceptions
+from headwater.cpg.questions.flows import flow
 from headwater.cpg.questions.graph import Graph
+from headwater.cpg.questions.modules import cycles, imports
 from headwater.cpg.questions.naming import matching, named
+from headwater.cpg.questions.unused import dead
 
 __all__ = [
     "QUESTIONS",
@@ -29,8 +36,15 @@ __all__ = [
     "callees",
     "callers",
     "code_query",
+    "cycles",
+    "dead",
     "defs",
+    "effects",
+    "exceptions",
+    "flow",
+    "hierarchy",
     "impact",
+    "imports",
     "matching",
     "named",
     "path",

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+from headwater.cpg.questions.classes import hierarchy
+from headwater.cpg.questions.doing import effects, exceptions
+from headwater.cpg.questions.flows import flow
+from headwater.cpg.questions.modules import cycles, imports
+from headwater.cpg.questions.unused import DECORATED, dead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,6 +91,43 @@ QUESTIONS: Mapping[str, Question] = {
         takes=("FROM", "TO"),
         tells="the shortest way by which one comes to call or use the other",
         answer=lambda graph, asked: path(graph.code, *asked.names),
+    ),
+    "flow": Question(
+        takes=("SOURCE", "SINK"),
+        tells="the shortest ways of values that one gives to what the other takes, step by step",
+        answer=lambda graph, asked: flow(
+            graph.code, (asked.names[0], asked.names[1]), graph.name, graph.root, graph.query, graph.flows
+        ),
+    ),
+    "imports": Question(
+        takes=("[MODULE]",),
+        tells="what a module imports and who imports it; of all modules without a name",
+        answer=lambda graph, asked: imports(graph.code, *asked.names),
+    ),
+    "cycles": Question(
+        takes=(),
+        tells="modules that import each other in a circle",
+        answer=lambda graph, _: cycles(graph.code),
+    ),
+    "hierarchy": Question(
+        takes=("NAME",),
+        tells="bases and subclasses of a class, and what overrides what",
+        answer=lambda graph, asked: hierarchy(graph.code, *asked.names, depth=asked.steps(None)),
+    ),
+    "dead": Question(
+        takes=("[MODULE]",),
+        tells="definitions that nothing known needs, with how sure that is",
+        answer=lambda graph, asked: dead(graph.code, graph.query(DECORATED), *asked.names),
+    ),
+    "effects": Question(
+        takes=("NAME",),
+        tells="what it does to files, network, processes and the like, and through which calls",
+        answer=lambda graph, asked: effects(graph.code, *asked.names),
+    ),
+    "exceptions": Question(
+        takes=("NAME",),
+        tells="the exceptions that may leave it, and where they come from; of an exception who lets it out",
+        answer=lambda graph, asked: exceptions(graph.code, *asked.names),
     ),
 }
 

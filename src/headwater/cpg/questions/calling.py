@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.questions.answer import Answer, Finding, Link
+from headwater.cpg.questions.answer import Answer
 from headwater.cpg.questions.code import same_of
 from headwater.cpg.questions.naming import matching, named
+from headwater.cpg.questions.standing import VERBS, each_once, finding, link, site, standing, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
     from headwater.cpg.questions.code import Code, Edge
 
 _CALL, _USE = "CALLS", "REFERENCES_SYMBOL"
-# How an edge reads from its source.
-_VERBS = {
-    "CALLS": "calls",
-    "REFERENCES_SYMBOL": "uses",
-    "IMPORTS": "imports",
-    "INHERITS": "inherits from",
-    "OVERRIDES": "overrides",
-    "CONTAINS": "contains",
-}
 # Of several reasons for one step of an impact, the first of these is told.
 _STRENGTH = ("CALLS", "INHERITS", "OVERRIDES", "REFERENCES_SYMBOL", "IMPORTS")
 
@@ -49,10 +41,10 @@ def refs(code: Code, name: str) -> Answer:
     called = {(each.source, each.line) for each in edges if each.kind in {_CALL, "INHERITS"}}
     kept = [each for each in edges if each.kind != _USE or (each.source, each.line) not in called]
     findings = [
-        _site(code, each, each.source, f"{_VERBS[each.kind]} it", section=_VERBS[each.kind])
-        for each in sorted(kept, key=lambda each: (_order(each.kind), *_standing(code, each)))
+        site(code, each, each.source, f"{VERBS[each.kind]} it", section=VERBS[each.kind])
+        for each in sorted(kept, key=lambda each: (_order(each.kind), *standing(code, each)))
     ]
-    return Answer(question="refs", subject=_subject(code, starts), findings=_once(findings))
+    return Answer(question="refs", subject=subject_of(code, starts), findings=each_once(findings))
 
 
 def defs(code: Code, name: str) -> Answer:
@@ -64,7 +56,7 @@ def defs(code: Code, name: str) -> Answer:
 def impact(code: Code, names: Iterable[str], *, depth: int | None = None) -> Answer:
     """What could break if something changes, nearest first, with the reason for each."""
     starts = same_of(code, [each for name in names for each in named(code, name)])
-    return impact_of(code, starts, _subject(code, starts), depth=depth)
+    return impact_of(code, starts, subject_of(code, starts), depth=depth)
 
 
 def impact_of(code: Code, starts: list[int], subject: str, *, depth: int | None = None) -> Answer:
@@ -77,18 +69,18 @@ def impact_of(code: Code, starts: list[int], subject: str, *, depth: int | None 
     reached = code.reached([*starts, *_inside(code, starts)], step, into=True, depth=depth)
     hit = sorted(
         ((steps, edge) for steps, edge in reached.values() if edge is not None),
-        key=lambda each: (each[0], *_standing(code, each[1])),
+        key=lambda each: (each[0], *standing(code, each[1])),
     )
     findings = [
-        _site(code, edge, edge.source, f"{_VERBS[edge.kind]} {code.names[edge.target]}", depth=steps)
+        site(code, edge, edge.source, f"{VERBS[edge.kind]} {code.names[edge.target]}", depth=steps)
         for steps, edge in hit
     ]
-    links = [_link(code, edge) for _, edge in hit]
+    links = [link(code, edge) for _, edge in hit]
     tests = sum(code.is_test[edge.source] for _, edge in hit)
     files = len({code.paths[edge.source] for _, edge in hit})
     notes = (f"{len(hit)} definitions in {files} files, {tests} of them in tests",) if hit else ()
     return Answer(
-        question="impact", subject=subject, findings=tuple(findings), links=_unique(links), notes=notes
+        question="impact", subject=subject, findings=tuple(findings), links=each_once(links), notes=notes
     )
 
 
@@ -100,7 +92,7 @@ def path(code: Code, start: str, end: str) -> Answer:
         return sorted(code.out_of(node, _CALL, _USE), key=lambda each: (each.kind != _CALL, -each.confidence))
 
     reached = code.reached(starts, step, into=False, depth=None)
-    subject = f"{_subject(code, starts)} to {_subject(code, sorted(ends))}"
+    subject = f"{subject_of(code, starts)} to {subject_of(code, sorted(ends))}"
     there = min((each for each in ends if each in reached), key=lambda each: reached[each][0], default=None)
     if there is None:
         return Answer(question="path", subject=subject, notes=("There is no way by calls and uses.",))
@@ -109,25 +101,12 @@ def path(code: Code, start: str, end: str) -> Answer:
         way.insert(0, edge)
         there = edge.source
     findings = [
-        _site(code, edge, edge.source, f"{_VERBS[edge.kind]} {code.names[edge.target]}", depth=number)
+        site(code, edge, edge.source, f"{VERBS[edge.kind]} {code.names[edge.target]}", depth=number)
         for number, edge in enumerate(way, 1)
     ]
     last = [finding(code, way[-1].target, depth=len(way) + 1)] if way else []
-    links = tuple(_link(code, edge) for edge in way)
+    links = tuple(link(code, edge) for edge in way)
     return Answer(question="path", subject=subject, findings=(*findings, *last), links=links)
-
-
-def finding(code: Code, node: int, reason: str = "", *, depth: int = 0, section: str = "") -> Finding:
-    """A definition as a line of an answer, where it stands."""
-    return Finding(
-        name=code.names[node],
-        kind=code.kinds[node],
-        path=code.paths[node],
-        line=None if code.is_outside(node) else code.lines[node] or 1,
-        reason=reason,
-        section=section,
-        depth=depth,
-    )
 
 
 def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: int | None) -> Answer:
@@ -142,9 +121,9 @@ def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: i
         if steps < (most if depth is None else depth)
         for each in step(node)
     }
-    shown = sorted(edges, key=lambda each: (edges[each], *_standing(code, each)))
+    shown = sorted(edges, key=lambda each: (edges[each], *standing(code, each)))
     findings = [
-        _site(
+        site(
             code,
             edge,
             edge.source if into else edge.target,
@@ -153,12 +132,12 @@ def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: i
         )
         for edge in shown
     ]
-    links = [_link(code, edge) for edge in shown]
+    links = [link(code, edge) for edge in shown]
     return Answer(
         question=question,
-        subject=_subject(code, starts),
-        findings=_once(findings),
-        links=_unique(links),
+        subject=subject_of(code, starts),
+        findings=each_once(findings),
+        links=each_once(links),
     )
 
 
@@ -182,40 +161,5 @@ def _matters(code: Code, edge: Edge) -> bool:
     return edge.label != "type-checking" and code.kinds[edge.target] != "module"
 
 
-def _site(code: Code, edge: Edge, node: int, reason: str, *, section: str = "", depth: int = 1) -> Finding:
-    """An edge as a line of an answer, where it stands."""
-    return Finding(
-        name=code.names[node],
-        kind=code.kinds[node],
-        path=code.paths[edge.source],
-        line=edge.line,
-        reason=reason,
-        section=section,
-        depth=depth,
-        confidence=edge.confidence,
-    )
-
-
-def _standing(code: Code, edge: Edge) -> tuple[str, int, str]:
-    return code.paths[edge.source] or "", edge.line or 0, code.names[edge.target]
-
-
 def _order(kind: str) -> int:
-    return list(_VERBS).index(kind)
-
-
-def _subject(code: Code, nodes: list[int]) -> str:
-    return ", ".join(dict.fromkeys(code.names[each] for each in nodes))
-
-
-def _link(code: Code, edge: Edge) -> Link:
-    return Link(source=code.names[edge.source], target=code.names[edge.target], label=_VERBS[edge.kind])
-
-
-def _unique(links: Iterable[Link]) -> tuple[Link, ...]:
-    return tuple(dict.fromkeys(links))
-
-
-def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each of them once; several calls in one line are one place."""
-    return tuple(dict.fromkeys(findings))
+    return list(VERBS).index(kind)

@@ -1,7 +1,7 @@
 """The definitions of a repository with their edges, in memory: what most questions are answered from.
 
-It is read from the table `definitions` in one query, and its columns stay columns. Definitions are told by their
-numbers. Not here: questions.
+It is read from the table `definitions` in one query, and its columns stay columns. Definitions are told by
+their numbers. Not here: questions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _compute = cast("Any", pc)
 _DEFINITIONS = """
-    SELECT node_id, kind, name, symbol, path, line, end_line, is_test, dist, own_effects, effects, raises, incoming
+    SELECT node_id, kind, name, symbol, path, line, end_line, is_test, dist,
+        own_effects, effects, raises, incoming
     FROM definitions WHERE repo_id = '{repo_id}'
 """
 
@@ -76,11 +77,12 @@ class Code:
         targets = _compute.list_parent_indices(lists)
         known = _compute.indices_nonzero(sources.is_valid())
         columns = ("edge_kind", "line", "label", "resolution", "confidence")
+        lists_of: Any = (table.column(each).to_pylist() for each in table.column_names if each != "incoming")
         return cls(
-            *(table.column(name).to_pylist() for name in table.column_names if name != "incoming"),
-            sources.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
-            targets.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
-            {name: _compute.struct_field(edges, name).take(known) for name in columns},
+            *lists_of,
+            _sources=sources.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
+            _targets=targets.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
+            _columns={name: _compute.struct_field(edges, name).take(known) for name in columns},
         )
 
     def __len__(self) -> int:

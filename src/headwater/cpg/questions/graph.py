@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.code import Code, code_query
+from headwater.cpg.questions.flows import STEPS, Flows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,3 +36,8 @@ class Graph:
     def code(self) -> Code:
         """Its definitions and the edges between them."""
         return Code.of(self.query(code_query(self.name)))
+
+    @cached_property
+    def flows(self) -> Flows:
+        """Where values go in it, step by step."""
+        return Flows.of(self.query(STEPS))

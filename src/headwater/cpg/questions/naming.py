@@ -43,7 +43,7 @@ def named(code: Code, text: str) -> list[int]:
 
 
 def matching(code: Code, text: str) -> list[int]:
-    """All definitions that a text may mean: those of exactly that name, else those whose name ends with it."""
+    """All definitions that a text may mean: those of just that name, else those whose name ends with it."""
     place = _PLACE.fullmatch(text)
     if place is not None:
         return _standing_at(code, place["path"], int(place["line"]))

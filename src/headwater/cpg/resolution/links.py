@@ -6,7 +6,7 @@ An edge goes from the def that something stands in, at the line where it stands.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from headwater.cpg.resolution.listed import Listing
 
+_compute = cast("Any", pc)
 # A candidate of a call that is not its best is an edge from here on.
 SURE = 0.5
 _NUMBERS = frozenset({"line", "confidence"})
@@ -59,9 +60,9 @@ def list_links(listing: Listing) -> Listed:
         "resolution": _joined([each.resolutions for each in found], counts, "exact"),
         "confidence": thousandths(_joined([each.confidences for each in found], counts, 1.0)),
     }
-    has_ends = pc.and_(columns["source_id"].is_valid(), columns["target_id"].is_valid())
-    kept = pc.indices_nonzero(has_ends)
-    rows = pa.array(at.rows(paths), pa.int64()).take(kept).to_pylist()
+    has_ends = _compute.and_(columns["source_id"].is_valid(), columns["target_id"].is_valid())
+    kept = _compute.indices_nonzero(has_ends)
+    rows = cast("list[int]", pa.array(at.rows(paths), pa.int64()).take(kept).to_pylist())
     return Listed(rows, {name: _column(name, each).take(kept) for name, each in columns.items()})
 
 
@@ -113,7 +114,9 @@ def _names(listing: Listing) -> _Links:
     is_own = [name is not None for name in found.name]
     symbols = [None if own else symbol for own, symbol in zip(is_own, found.symbol, strict=True)]
     meant = listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node)
-    targets = pc.coalesce(meant, at.binding_ids(found.path, found.binding)).take(pa.array(which, pa.int64()))
+    targets = _compute.coalesce(meant, at.binding_ids(found.path, found.binding)).take(
+        pa.array(which, pa.int64())
+    )
     paths = [at.paths[row] for row in rows]
     return _Links("REFERENCES_SYMBOL", paths, listing.places.owners(paths, nodes), nodes, targets)
 
@@ -136,7 +139,7 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
         if kind == "module"
     }
     loaded = [None if path is None else modules.get(path) for path in found.resolved_path]
-    is_itself = pc.fill_null(pc.equal(at.node_ids(found.resolved_path, loaded), meant), fill_value=False)
+    is_itself = _compute.fill_null(_compute.equal(at.node_ids(found.resolved_path, loaded), meant), False)
     kept = [place for place, same in enumerate(is_itself.to_pylist()) if not same]
     of_names = _Links("IMPORTS", found.path, owners, found.node, meant, labels, found.resolution)
     of_modules = _Links(
@@ -183,4 +186,4 @@ def _repeated(values: Sequence[str], counts: Sequence[int]) -> list[str]:
 
 def _column(name: str, values: Any) -> pa.Array[Any]:
     kind = pa.int32() if name in _NUMBERS else pa.string()
-    return values if isinstance(values, pa.Array) else pa.array(values, kind)
+    return cast("pa.Array[Any]", values if isinstance(values, pa.Array) else pa.array(values, kind))

@@ -1,0 +1,109 @@
+"""What definitions do besides giving values: to the world, and by exceptions.
+
+Not here: how that is found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.cpg.questions.answer import Answer
+from headwater.cpg.questions.code import same_of
+from headwater.cpg.questions.naming import named
+from headwater.cpg.questions.standing import each_once, finding, link, site, subject_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from headwater.cpg.questions.answer import Finding, Link
+    from headwater.cpg.questions.code import Code, Edge
+
+_CALL = "CALLS"
+
+
+def effects(code: Code, name: str) -> Answer:
+    """What something does to the world, and through which calls: files, network, processes and the like."""
+    starts = same_of(code, named(code, name))
+    found: list[Finding] = []
+    links: list[Link] = []
+    for effect in sorted({each for start in starts for each in code.effects[start]}):
+        way = _way(code, starts, lambda node, effect=effect: effect in code.own_effects[node])
+        findings, arrows = _told(code, starts, way, effect, f"does {effect}")
+        found += findings
+        links += arrows
+    notes = () if found else ("Nothing that is known.",)
+    return _answer(code, "effects", starts, found, links, notes)
+
+
+def exceptions(code: Code, name: str) -> Answer:
+    """The exceptions that may leave something, and how they come there; of an exception, who lets it out."""
+    starts = same_of(code, named(code, name))
+    raised = sorted({each for start in starts for each in code.raises[start]})
+    found: list[Finding] = []
+    links: list[Link] = []
+    for symbol in raised:
+        way = _way(code, starts, lambda node, symbol=symbol: not _gets(code, node, symbol))
+        findings, arrows = _told(code, starts, way, code.title(symbol), f"raises {code.title(symbol)}")
+        found += findings
+        links += arrows
+    if not raised:
+        symbols = {code.symbols[each] for each in starts}
+        found = [
+            finding(code, node, "lets it out")
+            for node, each in enumerate(code.raises)
+            if symbols.intersection(each)
+        ]
+    notes = () if found else ("None that is known; those that Python raises itself are not told.",)
+    return _answer(code, "exceptions", starts, found, links, notes)
+
+
+def _gets(code: Code, node: int, symbol: str) -> bool:
+    """Whether a def gets an exception from what it calls."""
+    return any(symbol in code.raises[each.target] for each in code.out_of(node, _CALL))
+
+
+def _way(code: Code, starts: Sequence[int], is_there: Callable[[int], bool]) -> list[Edge]:
+    """The shortest way by calls to where something is true; empty if that is where it begins, or nowhere."""
+    reached = code.reached(
+        starts,
+        lambda node: sorted(code.out_of(node, _CALL), key=lambda each: -each.confidence),
+        into=False,
+        depth=None,
+    )
+    there = next((node for node in reached if not code.is_outside(node) and is_there(node)), None)
+    way: list[Edge] = []
+    while there is not None and (edge := reached[there][1]) is not None:
+        way.insert(0, edge)
+        there = edge.source
+    return way
+
+
+def _told(
+    code: Code, starts: Sequence[int], way: Sequence[Edge], section: str, last: str
+) -> tuple[list[Finding], list[Link]]:
+    """A way as lines of an answer, the last of which is where something happens."""
+    steps = [
+        site(code, edge, edge.source, f"calls {code.names[edge.target]}", section=section, depth=number)
+        for number, edge in enumerate(way, 1)
+    ]
+    end = way[-1].target if way else starts[0]
+    return [*steps, finding(code, end, last, section=section, depth=len(way) + 1)], [
+        link(code, edge) for edge in way
+    ]
+
+
+def _answer(
+    code: Code,
+    question: str,
+    starts: list[int],
+    found: list[Finding],
+    links: list[Link],
+    notes: tuple[str, ...],
+) -> Answer:
+    return Answer(
+        question=question,
+        subject=subject_of(code, starts),
+        findings=each_once(found),
+        links=each_once(links),
+        notes=notes,
+    )
