@@ -176,6 +176,9 @@ def tricky() -> Resolved:
 _NUMBER, _TEXT = pa.int32(), pa.string()
 _FACTS = pa.list_(pa.struct([("op", _NUMBER), ("target", _NUMBER), ("source", _NUMBER), ("text", _TEXT)]))
 _SITES = pa.list_(pa.struct([("binding", _NUMBER), ("node", _NUMBER)]))
+_IMPORTED = pa.struct(
+    [("node", _NUMBER), ("name", _TEXT), ("is_type_checking", pa.bool_()), ("is_lazy", pa.bool_())]
+)
 _SCHEMA = pa.schema(
     [
         ("path", _TEXT),
@@ -191,9 +194,7 @@ _SCHEMA = pa.schema(
         ("bound", _SITES),
         (
             "imported",
-            pa.list_(
-                pa.struct([("node", _NUMBER), ("is_type_checking", pa.bool_()), ("is_lazy", pa.bool_())])
-            ),
+            pa.list_(_IMPORTED),
         ),
         ("facts", _FACTS),
         ("hints", _FACTS),
@@ -222,7 +223,8 @@ def _asked(row: Entry) -> Entry:
         "uses": [_site(each) for each in row["sites"] if each["role"] == "use"],
         "bound": [_site(each) for each in row["sites"] if each["role"] in {"def", "annotate"}],
         "imported": [
-            {name: each[name] for name in ("node", "is_type_checking", "is_lazy")} for each in row["imports"]
+            {name: each[name] for name in ("node", "name", "is_type_checking", "is_lazy")}
+            for each in row["imports"]
         ],
         "facts": row["values"],
         "written": [{"node": each["node"], "owner": nodes[each["node"]]["owner"]} for each in row["calls"]],

@@ -27,7 +27,12 @@ def definitions_of(resolution: DataFrame) -> DataFrame:
     """One row for each definition, with its properties and its edges in both directions."""
     parts = [
         _part(resolved(resolution, "definitions", "path"), "node_id", "own", _own()),
-        _part(resolved(resolution, "names", "path").where("name IS NOT NULL"), "binding_id", "own", _named()),
+        _part(
+            resolved(resolution, "names", "path").where("name IS NOT NULL AND def_id IS NULL"),
+            "binding_id",
+            "own",
+            _named(),
+        ),
         _part(
             resolved(resolution, "externals").where("kind = 'EXTERNAL_SYMBOL'"), "node_id", "own", _foreign()
         ),

@@ -114,11 +114,10 @@ def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: i
         (lambda node: code.into(node, _CALL)) if into else (lambda node: code.out_of(node, _CALL))
     )
     reached = code.reached(starts, step, into=into, depth=depth)
-    most = max((steps for steps, _ in reached.values()), default=0)
     edges = {
         each: steps + 1
         for node, (steps, _) in reached.items()
-        if steps < (most if depth is None else depth)
+        if depth is None or steps < depth
         for each in step(node)
     }
     shown = sorted(edges, key=lambda each: (edges[each], *standing(code, each)))

@@ -117,14 +117,18 @@ class Code:
         """What a definition stands in: a module, class or function."""
         return next((each.source for each in self.into(node, "CONTAINS")), None)
 
-    def of_symbol(self, symbol: str) -> tuple[int, ...]:
-        """All definitions of a symbol: several where a name is defined several times."""
-        return self._by_symbol.get(symbol, ())
+    def of_name(self, name: str) -> tuple[int, ...]:
+        """All definitions of a dotted name: several where it is defined several times."""
+        return self._by_name.get(name, ())
+
+    def of_symbol(self, symbol: str) -> int | None:
+        """The definition of a symbol."""
+        return self._by_symbol.get(symbol)
 
     def title(self, symbol: str) -> str:
         """The dotted name that belongs to a symbol."""
         found = self.of_symbol(symbol)
-        return self.names[found[0]] if found else symbol.split(" ", 4)[-1]
+        return symbol.split(" ", 4)[-1] if found is None else self.names[found]
 
     def reached(
         self, starts: Iterable[int], step: Callable[[int], Iterable[Edge]], *, into: bool, depth: int | None
@@ -172,16 +176,20 @@ class Code:
         }
 
     @cached_property
-    def _by_symbol(self) -> dict[str, tuple[int, ...]]:
+    def _by_symbol(self) -> dict[str, int]:
+        return {symbol: node for node, symbol in reversed(list(enumerate(self.symbols)))}
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[int, ...]]:
         found: dict[str, list[int]] = {}
-        for node, symbol in enumerate(self.symbols):
-            found.setdefault(symbol, []).append(node)
-        return {symbol: tuple(nodes) for symbol, nodes in found.items()}
+        for node, name in enumerate(self.names):
+            found.setdefault(name, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
 
 
 def same_of(code: Code, nodes: Sequence[int]) -> list[int]:
-    """These definitions, and all others of the same symbols, each once."""
-    return list(dict.fromkeys(each for node in nodes for each in code.of_symbol(code.symbols[node])))
+    """These definitions, and all others of the same names, each once: a name may be defined several times."""
+    return list(dict.fromkeys(each for node in nodes for each in code.of_name(code.names[node])))
 
 
 def _one(column: Any) -> Any:

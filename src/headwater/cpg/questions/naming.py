@@ -19,7 +19,7 @@ _MOST_NEAR = 5
 
 
 def named(code: Code, text: str) -> list[int]:
-    """The definitions of the one symbol that a text means.
+    """The definitions of the one thing that a text means: several where its name is defined several times.
 
     Args:
         code: where to look.
@@ -34,10 +34,9 @@ def named(code: Code, text: str) -> list[int]:
         near = ", ".join(_near(code, text))
         raise NameUnknown(name=text, hint=f"Near: {near}. " if near else "")
     own = [each for each in found if not code.is_outside(each)] or found
-    symbols = list(dict.fromkeys(code.symbols[each] for each in own))
-    if len(symbols) > 1:
-        firsts = [code.of_symbol(each)[0] for each in symbols]
-        candidates = tuple(place_of(code, each) for each in firsts)
+    names = list(dict.fromkeys(code.names[each] for each in own))
+    if len(names) > 1:
+        candidates = tuple(place_of(code, code.of_name(each)[0]) for each in names)
         raise NameAmbiguous(name=text, count=len(candidates), candidates=candidates)
     return own
 
@@ -47,9 +46,11 @@ def matching(code: Code, text: str) -> list[int]:
     place = _PLACE.fullmatch(text)
     if place is not None:
         return _standing_at(code, place["path"], int(place["line"]))
-    exact = list(code.of_symbol(text)) or [node for node, name in enumerate(code.names) if name == text]
-    if exact:
-        return exact
+    symbol = code.of_symbol(text)
+    if symbol is not None:
+        return [symbol]
+    if exact := code.of_name(text):
+        return list(exact)
     ending = f".{text}"
     return [node for node, name in enumerate(code.names) if name.endswith(ending)]
 

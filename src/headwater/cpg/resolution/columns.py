@@ -101,7 +101,9 @@ RESOLVED_FROM: Mapping[str, str] = {
     "owners": "nodes.owner",
     "uses": _SITES.format("= 'use'"),
     "bound": _SITES.format("IN ('def', 'annotate')"),
-    "imported": "transform(imports, each -> struct(each.node, each.is_type_checking, each.is_lazy))",
+    "imported": (
+        "transform(imports, each -> struct(each.node, each.name, each.is_type_checking, each.is_lazy))"
+    ),
     "facts": "values",
     "hints": "hints",
     "written": "transform(calls, each -> struct(each.node, nodes[each.node].owner AS owner))",

@@ -114,7 +114,8 @@ def _names(listing: Listing) -> _Links:
     is_own = [name is not None for name in found.name]
     symbols = [None if own else symbol for own, symbol in zip(is_own, found.symbol, strict=True)]
     meant = listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node)
-    targets = _compute.coalesce(meant, at.binding_ids(found.path, found.binding)).take(
+    aliases = listing.aliases.of_bindings(found.path, found.binding)
+    targets = _compute.coalesce(meant, aliases, at.binding_ids(found.path, found.binding)).take(
         pa.array(which, pa.int64())
     )
     paths = [at.paths[row] for row in rows]
@@ -127,7 +128,10 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
     owners = listing.places.owners(found.path, found.node)
     how = at.how_imported()
     labels = [how.get((path, node)) for path, node in zip(found.path, found.node, strict=True)]
-    meant = listing.outside.def_ids(found.path, found.symbol, found.def_path, found.def_node)
+    meant = _compute.coalesce(
+        listing.outside.def_ids(found.path, found.symbol, found.def_path, found.def_node),
+        listing.aliases.of_imports(found.path, found.node),
+    )
     modules = {
         path: node
         for path, node, kind in zip(

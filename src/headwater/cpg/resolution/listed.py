@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from headwater.cpg.resolution.aliases import Aliases
     from headwater.cpg.resolution.outside import Outside
     from headwater.cpg.resolution.places import Places
     from headwater.cpg.resolution.reading import Repository
@@ -35,6 +36,7 @@ class Listing:
     repository: Repository
     outside: Outside
     places: Places
+    aliases: Aliases
     found: ResolvedRows
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from headwater.cpg.resolution.flowing import list_effects, list_flows, list_summaries
 from headwater.cpg.resolution.links import list_links
 from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
@@ -49,7 +51,10 @@ def _names(listing: Listing) -> Listed:
         "binding_id": at.binding_ids(found.path, found.binding),
         "name": found.name,
         "symbol": found.symbol,
-        "def_id": listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node),
+        "def_id": pc.coalesce(
+            listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node),
+            listing.aliases.of_bindings(found.path, found.binding),
+        ),
         "line": listing.places.first_lines(found.path, found.binding),
     }
     return Listed(at.rows(found.path), columns)

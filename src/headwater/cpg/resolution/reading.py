@@ -113,6 +113,11 @@ class Repository:
             if for_types or is_lazy
         }
 
+    def imported_names(self) -> dict[tuple[str, int], str]:
+        """Of imports by path and node the name that each asks a module for."""
+        entries = zip(self.paths, self._entries("imported", "node", "name"), strict=True)
+        return {(path, node): name for path, found in entries for node, name in found if name is not None}
+
     def _entries(self, column: str, *names: str) -> list[list[Any]]:
         """For each row the entries of a list, as tuples."""
         found = Slices.of(self._table.column(column))
@@ -127,7 +132,7 @@ class Repository:
         """The ids of nodes by the paths of their files and their numbers; what is missing stays missing."""
         return self._ids_at(self._nodes, paths, nodes)
 
-    def binding_ids(self, paths: Sequence[str], bindings: Sequence[int]) -> pa.Array[Any]:
+    def binding_ids(self, paths: Sequence[str | None], bindings: Sequence[int | None]) -> pa.Array[Any]:
         """The ids of bindings in the same way."""
         return self._ids_at(self._bindings, paths, bindings)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from headwater.cpg.evidence import sources_digest
 from headwater.cpg.memory import without_collections
 from headwater.cpg.nested import structs_of
+from headwater.cpg.resolution.aliases import Aliases
 from headwater.cpg.resolution.columns import LISTS
 from headwater.cpg.resolution.counting import counts_of
 from headwater.cpg.resolution.listed import Listed, Listing
@@ -49,7 +50,10 @@ def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
     )
     outside = Outside(repository, repo_id)
     places = Places(repository)
-    listing = Listing(repo_id=repo_id, repository=repository, outside=outside, places=places, found=found)
+    aliases = Aliases(repository, found)
+    listing = Listing(
+        repo_id=repo_id, repository=repository, outside=outside, places=places, aliases=aliases, found=found
+    )
     lists = list_all(listing)
     lists["counts"] = counts_of(lists)
     modules = dict(zip(found.definitions.path, found.definitions.module, strict=True))

@@ -1,0 +1,94 @@
+"""Edges between definitions, at the lines where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolution_sample import resolved, shop, tricky
+
+if TYPE_CHECKING:
+    from resolution_sample import Resolved
+
+
+def told(found: Resolved, kind: str) -> set[tuple[str, str, int, str | None]]:
+    """The edges of a kind: from where to where, at which line, and their labels."""
+    names = {
+        each["node_id"]: each["name"]
+        for name in ("definitions", "externals")
+        for _, each in found.entries(name)
+    }
+    names |= {each["binding_id"]: each["name"] for _, each in found.entries("names") if each["name"]}
+    return {
+        (names[each["source_id"]], names[each["target_id"]], each["line"], each["label"])
+        for _, each in found.entries("links")
+        if each["edge_kind"] == kind
+    }
+
+
+def test_every_edge_joins_two_definitions() -> None:
+    for found in (shop(), tricky()):
+        for kind in ("CALLS", "REFERENCES_SYMBOL", "IMPORTS", "INHERITS", "OVERRIDES", "CONTAINS"):
+            told(found, kind)  # a name that is missing is an error
+        kinds = {each["edge_kind"] for _, each in found.entries("links")}
+        assert kinds <= {"CALLS", "REFERENCES_SYMBOL", "IMPORTS", "INHERITS", "OVERRIDES", "CONTAINS"}
+
+
+def test_an_edge_is_in_the_file_that_it_stands_in() -> None:
+    found = shop()
+    nodes = found.nodes()
+    for path, each in found.entries("links"):
+        at, node = nodes[each["source_id"]]
+        assert at == path
+        assert each["line"] is None or each["line"] <= (node["end_line"] or each["line"])
+
+
+def test_calls_have_their_lines_and_how_they_are_made() -> None:
+    calls = told(shop(), "CALLS")
+    assert ("shop.cart.Cart.total", "shop.cart.most", 17, "call") in calls
+    assert ("shop.cart.Cart.total", "shop.base.Base.total", 17, "call") in calls
+    assert {each[3] for each in calls if each[1] == "shop.cart.Cart.size"} == {"property"}
+
+
+def test_candidates_that_are_not_sure_are_left_out() -> None:
+    found = resolved(
+        "import sys\n\n\ndef a(): ...\ndef b(): ...\n\n\n"
+        "for each in [a, b]:\n    each()\nf = a if sys.argv else b\nf()\n"
+    )
+    sure = {each["confidence"] for _, each in found.entries("links") if each["edge_kind"] == "CALLS"}
+    assert sure
+    ranks = {(each["confidence"], each["rank"]) for _, each in found.entries("targets")}
+    assert all(one >= 500 or (one, 1) in ranks for one in sure)
+
+
+def test_imports_lead_to_what_they_mean_and_to_the_module() -> None:
+    found = resolved(
+        {
+            "a.py": "LIMIT = 1\ndef f(): ...\n",
+            "b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import f\n\n\n"
+            "def late():\n    from a import LIMIT as most\n    return most\n",
+            "c.py": "from b import *\nfrom a import LIMIT\nprint(LIMIT)\n",
+            "d.py": "from c import LIMIT\nprint(LIMIT)\n",
+        }
+    )
+    imports = told(found, "IMPORTS")
+    assert {("b", "a.f", 3, "type-checking"), ("b", "a", 3, "type-checking")} <= imports
+    assert {("b.late", "LIMIT", 7, "lazy"), ("b.late", "a", 7, "lazy"), ("c", "b", 1, None)} <= imports
+    targets = {
+        each["target_id"]
+        for path, each in found.entries("links")
+        if each["edge_kind"] == "REFERENCES_SYMBOL" and path in {"c.py", "d.py"} and each["line"] in {2, 3}
+    }
+    (limit,) = [
+        each["binding_id"] for path, each in found.entries("names") if path == "a.py" and each["name"]
+    ]
+    assert limit in targets
+
+
+def test_definitions_and_variables_have_lines() -> None:
+    found = resolved("X = 1\n\n\nclass A:\n    size: int\n\n    def f(self):\n        return 1\n")
+    lines = {each["name"]: (each["line"], each["end_line"]) for _, each in found.entries("definitions")}
+    assert lines == {"main": (1, 8), "main.A": (4, 8), "main.A.f": (7, 8)}
+    assert {each["name"]: each["line"] for _, each in found.entries("names") if each["name"]} == {
+        "X": 1,
+        "size": 5,
+    }
