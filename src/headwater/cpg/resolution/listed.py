@@ -6,11 +6,17 @@ Not here: any list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from headwater.cpg.resolution.ids import IdColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from headwater.cpg.resolution.ids import Numbers
     from headwater.cpg.resolution.outside import Outside
     from headwater.cpg.resolution.reading import Repository
     from headwater.cpg.resolve import ResolvedRows
@@ -20,10 +26,18 @@ _THOUSAND = 1000
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The entries of a list: of each the row of its file, and its columns."""
+    """The entries of a list: of each the row of its file, and its columns.
 
-    rows: Sequence[int]
+    A column is a sequence, an array of numpy or Arrow, whose texts may be encoded, or a column of ids.
+    """
+
+    rows: Sequence[int] | Numbers
     columns: Mapping[str, Any]
+
+    def in_order(self, order: Numbers) -> Listed:
+        """The same entries in another order."""
+        rows = np.asarray(self.rows)[order]
+        return Listed(rows, {name: _in_order(each, order) for name, each in self.columns.items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +50,32 @@ class Listing:
     found: ResolvedRows
 
 
+def _in_order(column: Any, order: Numbers) -> Any:
+    if isinstance(column, IdColumn):
+        return column.in_order(order)
+    if isinstance(column, pa.Array):
+        return cast("Any", column).take(pa.array(order))
+    return column[order] if isinstance(column, np.ndarray) else [column[each] for each in order.tolist()]
+
+
+def encoded(texts: Any) -> Any:
+    """Texts by their number among those that differ, as Arrow encodes them."""
+    column: Any = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def written_out(column: Any) -> Any:
+    """A column with its ids and encoded texts as texts."""
+    if isinstance(column, IdColumn):
+        return column.array()
+    if isinstance(column, pa.Array) and pa.types.is_dictionary(cast("Any", column).type):
+        return cast("Any", column).cast(pa.string())
+    return column
+
+
 def thousandths(shares: Sequence[float]) -> list[int]:
     """Confidences as they are stored."""
-    return [round(each * _THOUSAND) for each in shares]
+    return np.rint(np.asarray(shares, np.float64) * _THOUSAND).astype(np.int64).tolist()
 
 
 def numbers_within(paths: Sequence[str]) -> list[int]:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from headwater.cpg.resolution.flowing import list_effects, list_flows, list_summaries
 from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
 from headwater.cpg.resolution.typefacts import list_type_facts, list_types
-from headwater.cpg.resolve import target_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from headwater.cpg.resolution.listed import Listing
     from headwater.cpg.resolve import TargetRows
@@ -21,9 +20,13 @@ if TYPE_CHECKING:
 _NOT_FOLLOWED = "it stands in an annotation, which is not run"
 
 
-def list_all(listing: Listing) -> dict[str, Listed]:
-    """Every list by its name; what is outside comes last, since the others speak of it."""
-    return {name: make(listing) for name, make in _MAKERS.items()}
+def list_all(listing: Listing) -> Iterator[tuple[str, Listed]]:
+    """Every list with its name, one after the other, so that none needs room when the next is made.
+
+    What is outside comes last, since the others speak of it.
+    """
+    for name, make in _MAKERS.items():
+        yield name, make(listing)
 
 
 def _definitions(listing: Listing) -> Listed:
@@ -166,7 +169,7 @@ def _targets(listing: Listing) -> Listed:
         "call": [numbers[call] for call in found.call],
         "symbol": found.symbol,
         "def_id": listing.outside.def_ids(paths, found.symbol, found.path, found.node),
-        "name": target_names(listing.found.outcome),
+        "name": listing.found.target_names,
         "resolver": found.resolver,
         "confidence": thousandths(found.confidence),
         "rank": found.rank,

@@ -11,14 +11,15 @@ from headwater.cpg.evidence import sources_digest
 from headwater.cpg.memory import without_collections
 from headwater.cpg.nested import structs_of
 from headwater.cpg.resolution.columns import LISTS
-from headwater.cpg.resolution.counting import counts_of
-from headwater.cpg.resolution.listed import Listed, Listing
+from headwater.cpg.resolution.counting import counted_in, counts_of
+from headwater.cpg.resolution.listed import Listed, Listing, written_out
 from headwater.cpg.resolution.listing import list_all
 from headwater.cpg.resolution.outside import Outside
 from headwater.cpg.resolution.reading import Repository
 from headwater.cpg.resolve import Bound, resolve_files
 
 if TYPE_CHECKING:
+    from headwater.cpg.resolution.counting import Counted
     from headwater.cpg.resolve import Distributions
 
 
@@ -46,25 +47,29 @@ def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
     found = resolve_files(
         repository.files(), names, Bound(defining=repository.defining(), attributes=repository.attributes())
     )
-    outside = Outside(repository, repo_id)
-    lists = list_all(Listing(repo_id=repo_id, repository=repository, outside=outside, found=found))
-    lists["counts"] = counts_of(lists)
+    outside, count = Outside(repository, repo_id), len(repository.paths)
     modules = dict(zip(found.definitions.path, found.definitions.module, strict=True))
     columns: dict[str, Any] = {
         "path": table.column("path"),
         "file_id": table.column("file_id"),
         "module": pa.array([modules.get(path) for path in repository.paths], pa.string()),
-        **{name: _nested(each, name, len(repository.paths)) for name, each in lists.items()},
     }
+    counted: list[Counted] = []
+    listing = Listing(repo_id=repo_id, repository=repository, outside=outside, found=found)
+    for name, listed in list_all(listing):
+        counted += counted_in(name, listed)
+        columns[name] = _nested(listed, name, count)
+    columns["counts"] = _nested(counts_of(counted), "counts", count)
     return pa.table(columns)
 
 
 def _nested(listed: Listed, name: str, count: int) -> pa.Array[Any]:
     """The entries of a list, in those of their files."""
     rows = np.asarray(listed.rows, np.int64)
-    entries: Any = structs_of(listed.columns, LISTS[name])
     if len(rows) and (np.diff(rows) < 0).any():
-        entries = entries.take(pa.array(np.argsort(rows, kind="stable")))
+        listed = listed.in_order(np.argsort(rows, kind="stable"))
+    columns = {column: written_out(each) for column, each in listed.columns.items()}
+    entries: Any = structs_of(columns, LISTS[name])
     ends = np.cumsum(np.bincount(rows, minlength=count)) if count else np.array([], np.int64)
     offsets = pa.array(np.concatenate([[0], ends]), pa.int32())
     return cast("Any", pa.ListArray).from_arrays(offsets, entries)

@@ -61,10 +61,6 @@ class Program:
 
     def sources_of(self, variable: int) -> Sequence[int]:
         """The variables that imports bind and that a variable gets its values from."""
-        if not self.sources:
-            for each in self.imports:
-                for target in self.solver.copies_of(each.imported.variable):
-                    self.sources.setdefault(target, []).append(each.imported.variable)
         return self.sources.get(variable, ())
 
 
@@ -104,8 +100,18 @@ def solve(files: Iterable[FileValues]) -> Program:
         if not solver.queue and not solver.tasks:
             break
         solver.run()
+    sources = _sources(solver, linked)
     solver.forget()
-    return Program(ordered, bases, solver, linked)
+    return Program(ordered, bases, solver, linked, sources)
+
+
+def _sources(solver: Solver, linked: Sequence[Linked]) -> dict[int, list[int]]:
+    """For variables that get what an import binds, the variables of these imports."""
+    found: dict[int, list[int]] = {}
+    for each in linked:
+        for target in solver.copies_of(each.imported.variable):
+            found.setdefault(target, []).append(each.imported.variable)
+    return found
 
 
 def _note_properties(solver: Solver) -> None:

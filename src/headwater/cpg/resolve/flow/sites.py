@@ -29,6 +29,7 @@ from headwater.cpg.extract.values.facts import (
     TRY,
     YIELDED,
 )
+from headwater.cpg.resolve.defining import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,19 +93,17 @@ def gather_sites(program: Program) -> Sites:
     sites = Sites(file_of)
     for number, (file, base) in enumerate(zip(program.files, program.bases, strict=True)):
         file_of[base : base + file.nodes] = array("i", [number]) * file.nodes
-        top = base + file.nodes - 2
-        _gather(sites, base, top, zip(file.op, file.target, file.source, file.text, strict=True))
+        variable = variables_of(file, base).__getitem__
+        targets, sources = map(variable, file.target), map(variable, file.source)
+        _gather(sites, base + _MODULE_ROW, zip(file.op, targets, sources, file.text, strict=True))
     return sites
 
 
-def _gather(sites: Sites, base: int, top: int, facts: Iterable[tuple[int, int, int, str | None]]) -> None:  # noqa: C901, PLR0912  one loop, run for every fact
+def _gather(sites: Sites, owner: int, facts: Iterable[tuple[int, int, int, str | None]]) -> None:  # noqa: C901, PLR0912  one loop, run for every fact
     arguments: list[Argument] = []
-    owner = base + _MODULE_ROW
-    for op, target, source, text in facts:
+    for op, to, of, text in facts:
         if op not in _WANTED:
             continue
-        to = base + target if target >= 0 else top - target if target != -1 else -1
-        of = base + source if source >= 0 else top - source if source != -1 else -1
         if op == ARG:
             arguments.append((to, text, of))
         elif op == CALL:

@@ -26,6 +26,7 @@ from headwater.cpg.extract.values.facts import (
     UNPACK,
     YIELDS,
 )
+from headwater.cpg.resolve.defining import variables_of
 from headwater.cpg.resolve.flow.heap import path_of_key
 
 if TYPE_CHECKING:
@@ -56,14 +57,13 @@ def find_transfers(program: Program) -> Transfers:  # noqa: C901, PLR0912  one l
     """Go through the value facts of all files once."""
     found = Transfers()
     for file, base in zip(program.files, program.bases, strict=True):
-        top = base + file.nodes - 2
+        variable = variables_of(file, base).__getitem__
+        targets, sources = map(variable, file.target), map(variable, file.source)
         call = -1  # the operator that arguments belong to; those of calls go by what is called
-        for op, target, source, text in zip(file.op, file.target, file.source, file.text, strict=True):
-            if op not in _WANTED or source == -1:
+        for op, to, of, text in zip(file.op, targets, sources, file.text, strict=True):
+            if op not in _WANTED or of == -1:
                 call = -1 if op == CALL else call
                 continue
-            to = base + target if target >= 0 else top - target if target != -1 else -1
-            of = base + source if source >= 0 else top - source
             if op == ARG:
                 if call >= 0:
                     found.add(of, call, None, is_same=False)
