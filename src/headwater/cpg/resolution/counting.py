@@ -42,6 +42,8 @@ _EDGES: tuple[tuple[str, str, str], ...] = (
 )
 _VIA = {"definition": "EXPORTS", "reexport": "REEXPORTS", "star": "REEXPORTS"}
 
+_NO_ROW = -1
+
 
 def counted_in(name: str, listed: Listed) -> Iterator[Counted]:
     """What is counted of a list."""
@@ -58,8 +60,8 @@ def counted_in(name: str, listed: Listed) -> Iterator[Counted]:
         )
     elif name == "exports":
         there = _is_there(listed.columns["def_id"])
-        kept = Listed(rows, {"via": listed.columns["via"]}).in_order(np.flatnonzero(there))
-        yield from (("edge", _VIA[via], of) for via, of in _by_kind(rows[there], kept, "via"))
+        vias = _by_kind(np.where(there, rows, _NO_ROW), listed, "via")
+        yield from (("edge", _VIA[via], of[of != _NO_ROW]) for via, of in vias)
     elif name == "externals":
         yield from (("node", kind, of) for kind, of in _by_kind(rows, listed, "kind"))
     elif name == "types":

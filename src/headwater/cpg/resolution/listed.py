@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
+from headwater.cpg.nested import column_of
 from headwater.cpg.resolution.ids import IdColumn
 
 if TYPE_CHECKING:
@@ -34,10 +35,14 @@ class Listed:
     rows: Sequence[int] | Numbers
     columns: Mapping[str, Any]
 
-    def in_order(self, order: Numbers) -> Listed:
-        """The same entries in another order."""
-        rows = np.asarray(self.rows)[order]
-        return Listed(rows, {name: _in_order(each, order) for name, each in self.columns.items()})
+    def packed(self, kinds: Mapping[str, str]) -> Listed:
+        """The same in the order of rows, and without objects of Python."""
+        rows = np.asarray(self.rows, np.int64)
+        columns = {name: _packed(self.columns[name], kind) for name, kind in kinds.items()}
+        if len(rows) and (np.diff(rows) < 0).any():
+            order = np.argsort(rows, kind="stable")
+            rows, columns = rows[order], {name: _in_order(each, order) for name, each in columns.items()}
+        return Listed(rows, columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +56,13 @@ class Listing:
 
 
 def _in_order(column: Any, order: Numbers) -> Any:
+    return column.in_order(order) if isinstance(column, IdColumn) else column.take(pa.array(order))
+
+
+def _packed(column: Any, kind: str) -> Any:
     if isinstance(column, IdColumn):
-        return column.in_order(order)
-    if isinstance(column, pa.Array):
-        return cast("Any", column).take(pa.array(order))
-    return column[order] if isinstance(column, np.ndarray) else [column[each] for each in order.tolist()]
+        return column
+    return encoded(column) if kind == "STRING" else column_of(column, kind)
 
 
 def encoded(texts: Any) -> Any:

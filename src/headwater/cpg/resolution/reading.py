@@ -19,7 +19,7 @@ from headwater.cpg.resolution.ids import IdColumn, Ids
 from headwater.cpg.resolve import FileValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from headwater.cpg.resolution.ids import Numbers
 
@@ -60,9 +60,6 @@ class Repository:
 
     def files(self) -> list[FileValues]:
         """The value facts of all files."""
-        facts = Slices.of(self._table.column("facts"))
-        texts = _shared_texts(facts.entries.field("text"))
-        op, target, source = (facts.entries.field(name).to_numpy() for name in _FACT[:3])
         nodes, bindings = self.first_nodes.tolist(), self._first_bindings.tolist()
         hints = self._hints()
         return [
@@ -70,13 +67,15 @@ class Repository:
                 path=path,
                 nodes=nodes[row + 1] - nodes[row],
                 bindings=bindings[row + 1] - bindings[row],
-                op=op[start:end].astype(np.uint8).tobytes(),
-                target=array("i", target[start:end].tobytes()),
-                source=array("i", source[start:end].tobytes()),
-                text=texts[start:end],
+                op=op,
+                target=target,
+                source=source,
+                text=text,
                 hints=hints[row],
             )
-            for row, (path, (start, end)) in enumerate(zip(self.paths, pairwise(facts.offsets), strict=True))
+            for row, (path, (op, target, source, text)) in enumerate(
+                zip(self.paths, _facts_in(self._table.column("facts")), strict=True)
+            )
         ]
 
     def _hints(self) -> list[HintColumns]:
@@ -137,8 +136,19 @@ def _ids_of(column: Any) -> tuple[Ids, Numbers]:
     return Ids.of(each.flatten() for each in column.chunks), _offsets_of(column)
 
 
-def _shared_texts(column: Any) -> list[str | None]:
-    """The texts of a column, of which those that are the same are one object."""
-    found = column.dictionary_encode()
-    texts = [*found.dictionary.to_pylist(), None]
-    return [texts[each] for each in found.indices.fill_null(len(texts) - 1).to_numpy().tolist()]
+def _facts_in(column: Any) -> Iterator[tuple[bytes, array[int], array[int], list[str | None]]]:
+    """The facts of each row, chunk by chunk; texts that are the same are one object in all of them."""
+    known: dict[str | None, str | None] = {}
+    for chunk in column.chunks:
+        facts = Slices.of(pa.chunked_array([chunk]))
+        text = facts.entries.field("text").dictionary_encode()
+        texts = [known.setdefault(each, each) for each in [*text.dictionary.to_pylist(), None]]
+        codes = array("i", text.indices.fill_null(len(texts) - 1).to_numpy().tobytes())
+        op, target, source = (facts.entries.field(name).to_numpy() for name in _FACT[:3])
+        for start, end in pairwise(facts.offsets):
+            yield (
+                op[start:end].astype(np.uint8).tobytes(),
+                array("i", target[start:end].tobytes()),
+                array("i", source[start:end].tobytes()),
+                [*map(texts.__getitem__, codes[start:end])],
+            )

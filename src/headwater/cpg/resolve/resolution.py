@@ -9,6 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater.cpg.memory import give_back
 from headwater.cpg.resolve.attributes import READERS
 from headwater.cpg.resolve.builtin_calls import call_builtin
 from headwater.cpg.resolve.builtin_methods import call_method
@@ -102,6 +103,7 @@ def solve(files: Iterable[FileValues]) -> Program:
         solver.run()
     sources = _sources(solver, linked)
     solver.forget()
+    give_back()
     return Program(ordered, bases, solver, linked, sources)
 
 

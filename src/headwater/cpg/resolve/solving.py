@@ -289,6 +289,8 @@ class Solver:
             if known.__class__ is set:
                 things = tuple(cast("set[int]", known))
                 self.has[variable] = shared.setdefault(things, things)
+        for call in self.calls:
+            call.bound = cast("Any", tuple(call.bound))
         for each in (self.hooked, self.watchers, self.implied, self.fallbacks, self.unbound, self.early):
             each.clear()
 

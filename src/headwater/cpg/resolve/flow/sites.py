@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from headwater.cpg.extract.values.expressions import METHODS
 from headwater.cpg.extract.values.facts import (
@@ -32,7 +32,7 @@ from headwater.cpg.extract.values.facts import (
 from headwater.cpg.resolve.defining import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from headwater.cpg.resolve.resolution import Program
 
@@ -60,7 +60,7 @@ class Sites:
     `arguments` are those of calls and operators, `receivers` what attributes are read of with their name and
     the def that reads them; `stored`, `item_stores` and `item_loads` have target, source and key.
     `operators` has the methods of operators, `again` what augmented assignments load before they store.
-    `copies` has the sources of variables that get what others have, `recalled` what was stored just before.
+    `copies` has the sources of variables that get what others have, one without a list, `recalled` what was stored just before.
     """
 
     file_of: array[int]
@@ -70,7 +70,7 @@ class Sites:
     again: set[int] = field(default_factory=set[int])
     returned: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     yielded: dict[int, list[tuple[int, bool]]] = field(default_factory=dict[int, "list[tuple[int, bool]]"])
-    copies: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    copies: dict[int, int | list[int]] = field(default_factory=dict[int, "int | list[int]"])
     stored: list[tuple[int, int, str]] = field(default_factory=list["tuple[int, int, str]"])
     item_stores: list[tuple[int, int, str | None]] = field(
         default_factory=list["tuple[int, int, str | None]"]
@@ -81,6 +81,11 @@ class Sites:
     recalled: list[tuple[int, int, str]] = field(default_factory=list["tuple[int, int, str]"])
     raised: list[tuple[int, int, int]] = field(default_factory=list["tuple[int, int, int]"])
     guards: list[Guard] = field(default_factory=list["Guard"])
+
+    def copied(self, variable: int) -> Sequence[int]:
+        """The sources of a variable that gets what others have."""
+        found = self.copies.get(variable, ())
+        return (cast("int", found),) if found.__class__ is int else cast("Sequence[int]", found)
 
     def is_node(self, variable: int) -> bool:
         """Whether a variable is a node."""
@@ -101,6 +106,7 @@ def gather_sites(program: Program) -> Sites:
 
 def _gather(sites: Sites, owner: int, facts: Iterable[tuple[int, int, int, str | None]]) -> None:  # noqa: C901, PLR0912  one loop, run for every fact
     arguments: list[Argument] = []
+    copies = sites.copies
     for op, to, of, text in facts:
         if op not in _WANTED:
             continue
@@ -116,7 +122,13 @@ def _gather(sites: Sites, owner: int, facts: Iterable[tuple[int, int, int, str |
         elif op == ATTR:
             sites.receivers[to] = (of, text or "", owner)
         elif op == COPY:
-            sites.copies.setdefault(to, []).append(of)
+            known = copies.get(to)
+            if known is None:
+                copies[to] = of
+            elif known.__class__ is int:
+                copies[to] = [cast("int", known), of]
+            else:
+                cast("list[int]", known).append(of)
             if text is not None:
                 sites.recalled.append((to, of, text))
         elif op == IN:

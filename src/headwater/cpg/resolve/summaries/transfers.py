@@ -6,7 +6,7 @@ Not here: what follows from them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headwater.cpg.extract.values.facts import (
     ARG,
@@ -30,27 +30,40 @@ from headwater.cpg.resolve.defining import variables_of
 from headwater.cpg.resolve.flow.heap import path_of_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headwater.cpg.resolve.resolution import Program
 
 ANY = "[*]"
-# Where to, by which path, whether the value stays the same.
-Transfer: TypeAlias = "tuple[int, str | None, bool]"
+# By which path, whether the value stays the same.
+Way: TypeAlias = "tuple[str | None, bool]"
 
 
 @dataclass(slots=True)
 class Transfers:
-    """By variable where its value goes; and for returned variables the functions, and whether they yield."""
+    """By variable where its value goes; and for returned variables the functions, and whether they yield.
 
-    out: dict[int, list[Transfer]] = field(default_factory=dict[int, "list[Transfer]"])
+    There are so many of them that each is two entries of `out`: where to, and how, which many share.
+    """
+
+    out: dict[int, list[Any]] = field(default_factory=dict[int, "list[Any]"])
+    ways: dict[Way, Way] = field(default_factory=dict["Way", "Way"])
     returned: dict[int, list[tuple[int, bool]]] = field(default_factory=dict[int, "list[tuple[int, bool]]"])
 
     def add(self, source: int, target: int, path: str | None, *, is_same: bool) -> None:
         """One more."""
+        way = (path, is_same)
+        way = self.ways.setdefault(way, way)
         known = self.out.get(source)
         if known is None:
-            self.out[source] = [(target, path, is_same)]
+            self.out[source] = [target, way]
         else:
-            known.append((target, path, is_same))
+            known += (target, way)
+
+    def of(self, source: int) -> Iterator[tuple[int, Way]]:
+        """Where a value goes, and how."""
+        found = iter(self.out.get(source, ()))
+        return zip(found, found, strict=True)
 
 
 def find_transfers(program: Program) -> Transfers:  # noqa: C901, PLR0912  one loop, run for every fact
