@@ -244,8 +244,8 @@ def has_member(solver: Solver, thing: int, name: str) -> bool:
     known = solver.known_members.get(key)
     if known is None:
         known = solver.known_members[key] = any(
-            objects.kind[each] == CLASS
-            and member_of(solver, solver.classes[objects.of[each]], name) is not None
+            (class_ := solver.class_of.get(each)) is not None
+            and (name in class_.members or (each, name) in solver.cells)
             for each in solver.classes[key[0]].order
         )
     return known

@@ -132,7 +132,7 @@ class Solver:
 
     def add_all(self, variable: int, things: Sequence[int]) -> None:
         """The variable may have all of these."""
-        known = self.has[variable]
+        known: Any = self.has[variable]
         if known is None:
             if len(things) == 1:
                 self._begin(variable, self._single(things[0]))
@@ -148,7 +148,7 @@ class Solver:
                 return
         if known.__class__ is not set:
             self.has[variable] = known = set(known)
-        cast("set[int]", known).update(fresh)
+        known.update(fresh)
         waiting = self.fresh.get(variable)
         if waiting is None:
             self.fresh[variable] = fresh
@@ -192,13 +192,13 @@ class Solver:
 
     def link(self, source: int, target: int) -> None:
         """Let the target get what the source will have."""
-        copies = self.copies[source]
+        copies: Any = self.copies[source]
         if copies is None:
             self.copies[source] = target
         elif copies.__class__ is int:
-            self.copies[source] = [cast("int", copies), target]
+            self.copies[source] = [copies, target]
         else:
-            cast("list[int]", copies).append(target)
+            copies.append(target)
 
     def copies_of(self, variable: int) -> Sequence[int]:
         """The variables that get what a variable has."""
@@ -207,13 +207,13 @@ class Solver:
 
     def watch(self, variable: int, rule: Rule) -> None:
         """Let a rule have what the variable will have."""
-        rules = self.rules[variable]
+        rules: Any = self.rules[variable]
         if rules is None:
             self.rules[variable] = rule
         elif rules.__class__ is tuple:
-            self.rules[variable] = [cast("Rule", rules), rule]
+            self.rules[variable] = [rules, rule]
         else:
-            cast("list[Rule]", rules).append(rule)
+            rules.append(rule)
 
     def wait(self, variable: int, rule: Rule) -> None:
         """Let a rule have what the variable has, soon and later; never at once, or rules would nest."""
@@ -226,11 +226,11 @@ class Solver:
             if settled:
                 self.tasks.append((rule, settled))
 
-    def _settled(self, variable: int, known: Collection[int]) -> Sequence[int]:
+    def _settled(self, variable: int, known: Any) -> Sequence[int]:
         """What a variable has handed on already of what it has; the rest is still to come."""
         waiting = self.fresh.get(variable)
         if waiting is None:
-            return cast("tuple[int, ...]", known) if known.__class__ is tuple else list(known)
+            return known if known.__class__ is tuple else list(known)
         if len(waiting) >= len(known):
             return ()
         to_come = set(waiting)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headwater.cpg.extract.values.expressions import METHODS
 from headwater.cpg.extract.values.facts import (
@@ -85,7 +85,7 @@ class Sites:
     def copied(self, variable: int) -> Sequence[int]:
         """The sources of a variable that gets what others have."""
         found = self.copies.get(variable, ())
-        return (cast("int", found),) if found.__class__ is int else cast("Sequence[int]", found)
+        return (found,) if isinstance(found, int) else found
 
     def is_node(self, variable: int) -> bool:
         """Whether a variable is a node."""
@@ -122,13 +122,13 @@ def _gather(sites: Sites, owner: int, facts: Iterable[tuple[int, int, int, str |
         elif op == ATTR:
             sites.receivers[to] = (of, text or "", owner)
         elif op == COPY:
-            known = copies.get(to)
+            known: Any = copies.get(to)
             if known is None:
                 copies[to] = of
             elif known.__class__ is int:
-                copies[to] = [cast("int", known), of]
+                copies[to] = [known, of]
             else:
-                cast("list[int]", known).append(of)
+                known.append(of)
             if text is not None:
                 sites.recalled.append((to, of, text))
         elif op == IN:
