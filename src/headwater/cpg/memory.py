@@ -29,7 +29,7 @@ def without_collections() -> Generator[None]:
 def give_back() -> None:
     """Hand room that is free again to the system, where Python's C library can: else it is kept for later.
 
-    What was freed between objects that stay is room that no array of another size fits into.
+    What was freed between objects that stay is room that hardly anything else fits into.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

@@ -48,7 +48,7 @@ def column_of(values: Any, kind: str) -> Any:
     """One column of them."""
     if kind == PAIRS:
         return _pairs(values)
-    return values if isinstance(values, pa.Array) else pa.array(values, _ARROW[kind])
+    return cast("Any", values) if isinstance(values, pa.Array) else pa.array(values, _ARROW[kind])
 
 
 def _pairs(props: Sequence[dict[str, str] | None]) -> pa.Array[Any]:

@@ -50,7 +50,7 @@ def _ordinals(source: Numbers, target: Numbers, kind: Any, path: Any) -> Numbers
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(ends[order]) != 0) | (np.diff(ways[order]) != 0)
     place = np.arange(len(order))
-    ordinals = np.empty(len(order), np.int32)
+    ordinals = np.empty(len(order), np.int64)
     ordinals[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
     return ordinals
 

@@ -56,7 +56,7 @@ class Ids:
         wanted = places[is_there]
         width = self.parts[0].dtype.itemsize if self.parts else 0
         data = self._taken(wanted, width)
-        offsets = np.zeros(len(places) + 1, np.int32)
+        offsets: Any = np.zeros(len(places) + 1, np.int32)
         np.cumsum(is_there * np.int32(width), out=offsets[1:])
         valid = None
         if len(wanted) < len(places):

@@ -6,7 +6,7 @@ Not here: any list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -67,7 +67,7 @@ def _packed(column: Any, kind: str) -> Any:
 
 def encoded(texts: Any) -> Any:
     """Texts by their number among those that differ, as Arrow encodes them."""
-    column: Any = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
+    column: Any = column_of(texts, "STRING")
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
@@ -75,9 +75,7 @@ def written_out(column: Any) -> Any:
     """A column with its ids and encoded texts as texts."""
     if isinstance(column, IdColumn):
         return column.array()
-    if isinstance(column, pa.Array) and pa.types.is_dictionary(cast("Any", column).type):
-        return cast("Any", column).cast(pa.string())
-    return column
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
 
 
 def thousandths(shares: Sequence[float]) -> list[int]:

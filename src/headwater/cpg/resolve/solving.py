@@ -266,7 +266,7 @@ class Solver:
 
     def _hand_on(self, targets: Any, things: Sequence[int]) -> None:
         """Give what is new to one variable or to several; most have nothing yet, or the same."""
-        has, fresh = self.has, self.fresh
+        has, fresh = cast("list[Any]", self.has), self.fresh
         is_single = things.__class__ is tuple
         for target in (targets,) if targets.__class__ is int else targets:
             known = has[target]

@@ -27,7 +27,7 @@ Flow: TypeAlias = "tuple[int, int, str, str | None, bool, int | None, float]"
 class FlowRows:
     """One entry per way of data from a node to another: `src` and `dst` are the variables that the nodes are.
 
-    A variable's file is the last of `paths` that begins at or before it, by `bases`; its node, how far behind.
+    A variable's file is the last of `paths` that begins at or before it, by `bases`; its node is how far.
     `kind` is arg_param, return_call, yield, summary (through a call of what is not in the repository), store,
     load, global or exception. `access_path` is the attribute or item that it goes into or comes out of.
     `preserves_value` is false where another value is made of it. `call` is the index of the call that it goes

@@ -60,7 +60,8 @@ class Sites:
     `arguments` are those of calls and operators, `receivers` what attributes are read of with their name and
     the def that reads them; `stored`, `item_stores` and `item_loads` have target, source and key.
     `operators` has the methods of operators, `again` what augmented assignments load before they store.
-    `copies` has the sources of variables that get what others have, one without a list, `recalled` what was stored just before.
+    `copies` has the sources of variables that get what others have, one without a list; `recalled` has what
+    was stored just before.
     """
 
     file_of: array[int]
