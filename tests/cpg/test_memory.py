@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.cpg.memory import without_collections
+from headwater.cpg.memory import give_back, without_collections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,3 +39,9 @@ def test_an_inner_one_does_not_end_the_outer_one(is_enabled: bool) -> None:
             pass
         assert not gc.isenabled()
     assert gc.isenabled() == is_enabled
+
+
+def test_room_is_given_back_while_all_that_is_kept_stays() -> None:
+    kept = [[str(number)] * 100 for number in range(1000)][::2]
+    give_back()
+    assert [each[99] for each in kept] == [str(number) for number in range(0, 1000, 2)]

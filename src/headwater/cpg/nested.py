@@ -40,14 +40,15 @@ def schema_of(lists: Mapping[str, Mapping[str, str]]) -> str:
 
 def structs_of(columns: Columns, kinds: Mapping[str, str]) -> pa.Array[Any]:
     """The entries of one list as structs; a column that is an Arrow array already is taken as it is."""
-    arrays: list[Any] = []
-    for name, kind in kinds.items():
-        values = columns[name]
-        if kind == PAIRS:
-            arrays.append(_pairs(values))
-        else:
-            arrays.append(values if isinstance(values, pa.Array) else pa.array(values, _ARROW[kind]))
+    arrays = [column_of(columns[name], kind) for name, kind in kinds.items()]
     return cast("Any", pa.StructArray).from_arrays(arrays, list(kinds))
+
+
+def column_of(values: Any, kind: str) -> Any:
+    """One column of them."""
+    if kind == PAIRS:
+        return _pairs(values)
+    return cast("Any", values) if isinstance(values, pa.Array) else pa.array(values, _ARROW[kind])
 
 
 def _pairs(props: Sequence[dict[str, str] | None]) -> pa.Array[Any]:

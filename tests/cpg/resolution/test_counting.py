@@ -10,7 +10,7 @@ import pytest
 from resolution_sample import resolved, shop, tricky
 
 from headwater.cpg.resolution.columns import LISTS
-from headwater.cpg.resolution.counting import counts_of
+from headwater.cpg.resolution.counting import counted_in, counts_of
 from headwater.cpg.resolution.listed import Listed
 
 if TYPE_CHECKING:
@@ -71,16 +71,21 @@ def listed(**given: Listed) -> dict[str, Listed]:
     return {name: Listed([], {column: [] for column in columns}) for name, columns in LISTS.items()} | given
 
 
+def counts(**given: Listed) -> Listed:
+    """The counts of these lists."""
+    return counts_of(each for name, one in listed(**given).items() for each in counted_in(name, one))
+
+
 def test_an_entry_without_an_end_is_no_edge() -> None:
     ends: dict[str, Any] = {
         "node_id": pa.array(["a", None, "b", "c"], pa.string()),
         "param_id": ["x", "y", None, "z"],
     }
-    found = counts_of(listed(arguments=Listed([0, 0, 0, 2], ends)))
+    found = counts(arguments=Listed([0, 0, 0, 2], ends))
     assert found == Listed([0, 2], {"of": ["edge"] * 2, "kind": ["ARG_PASSES"] * 2, "count": [1, 1]})
 
 
 def test_an_export_of_a_value_is_no_edge() -> None:
     columns = {"via": ["definition", "definition", "reexport", "star"], "def_id": ["a", None, "b", "c"]}
-    found = counts_of(listed(exports=Listed([1] * 4, columns)))
+    found = counts(exports=Listed([1] * 4, columns))
     assert found == Listed([1, 1], {"of": ["edge"] * 2, "kind": ["EXPORTS", "REEXPORTS"], "count": [1, 2]})

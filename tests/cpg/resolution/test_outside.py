@@ -31,10 +31,17 @@ def entries(outside: Outside) -> list[dict[str, Any]]:
 
 def test_a_definition_is_its_node_and_all_else_is_outside() -> None:
     outside, repository = made()
-    found = outside.def_ids(
-        ["a.py"] * 4, ["headwater python . . b/", DUMPS, None, DUMPS], ["b.py", *[None] * 3], [1, *[None] * 3]
-    ).to_pylist()
-    (module,) = repository.node_ids(["b.py"], [1]).to_pylist()
+    found = (
+        outside.def_ids(
+            ["a.py"] * 4,
+            ["headwater python . . b/", DUMPS, None, DUMPS],
+            ["b.py", *[None] * 3],
+            [1, *[None] * 3],
+        )
+        .array()
+        .to_pylist()
+    )
+    (module,) = repository.node_ids(["b.py"], [1]).array().to_pylist()
     assert found == [module, found[1], None, found[1]]
     assert found[1] == stable_id("node", REPO, "", DUMPS, 0, "EXTERNAL_SYMBOL", "")
     assert [each["symbol"] for each in entries(outside)] == [None, DUMPS]
@@ -42,7 +49,7 @@ def test_a_definition_is_its_node_and_all_else_is_outside() -> None:
 
 def test_ids_belong_to_a_repository() -> None:
     asked: Any = (["a.py"], [DUMPS], [None], [None])
-    found = {made(repo)[0].def_ids(*asked).to_pylist()[0] for repo in ("repo:1", "repo:2")}
+    found = {made(repo)[0].def_ids(*asked).array().to_pylist()[0] for repo in ("repo:1", "repo:2")}
     assert len(found) == 2
 
 
@@ -62,9 +69,9 @@ def test_the_first_file_by_path_lists_it() -> None:
 
 def test_each_is_listed_once_with_its_distribution() -> None:
     outside, _ = made()
-    (dumps, load, loader) = outside.def_ids(
-        ["a.py"] * 3, [DUMPS, LOAD, LOADER], [None] * 3, [None] * 3
-    ).to_pylist()
+    (dumps, load, loader) = (
+        outside.def_ids(["a.py"] * 3, [DUMPS, LOAD, LOADER], [None] * 3, [None] * 3).array().to_pylist()
+    )
     found = entries(outside)
     assert len({each["node_id"] for each in found}) == len(found) == 5
     of = {each["node_id"]: each for each in found}

@@ -59,7 +59,7 @@ def test_facts_are_those_that_were_extracted() -> None:
         assert each.nodes == len(found.syntax.nodes.node_id) + len(found.facts.added.node_id)
         assert each.bindings == len(found.facts.binding_ids)
         for name in ("op", "target", "source", "text"):
-            assert getattr(each, name) == list(getattr(found.values, name)), (each.path, name)
+            assert list(getattr(each, name)) == list(getattr(found.values, name)), (each.path, name)
             assert getattr(each.hints, name) == list(getattr(found.hints, name)), (each.path, name)
 
 
@@ -68,25 +68,27 @@ def test_ids_go_by_path_and_number() -> None:
     paths = [row["path"] for row in evidence for _ in row["node_ids"]]
     numbers = [number for row in evidence for number, _ in enumerate(row["node_ids"])]
     ids = [each for row in evidence for each in row["node_ids"]]
-    assert found.node_ids(paths[::-1], numbers[::-1]).to_pylist() == ids[::-1]
+    assert found.node_ids(paths[::-1], numbers[::-1]).array().to_pylist() == ids[::-1]
     paths = [row["path"] for row in evidence for _ in row["bindings"]]
     numbers = [number for row in evidence for number, _ in enumerate(row["bindings"])]
     ids = [each["binding_id"] for row in evidence for each in row["bindings"]]
-    assert found.binding_ids(paths, numbers).to_pylist() == ids
+    assert found.binding_ids(paths, numbers).array().to_pylist() == ids
 
 
 def test_what_is_missing_stays_missing() -> None:
     found, evidence = repository("a/other.py")
-    assert found.node_ids(["a/other.py", None, "a/other.py", None], [1, 1, None, None]).to_pylist() == [
+    assert found.node_ids(
+        ["a/other.py", None, "a/other.py", None], [1, 1, None, None]
+    ).array().to_pylist() == [
         evidence[0]["node_ids"][1],
         *[None] * 3,
     ]
-    assert found.node_ids([], []).to_pylist() == []
+    assert found.node_ids([], []).array().to_pylist() == []
 
 
 def test_files_are_told_by_the_numbers_of_their_rows() -> None:
     found, evidence = repository()
-    assert found.rows(["empty.py", "z/calls.py", "empty.py"]) == [5, 0, 5]
+    assert found.rows(["empty.py", "z/calls.py", "empty.py"]).tolist() == [5, 0, 5]
     assert found.column("file_id").to_pylist() == [row["file_id"] for row in evidence]
     assert found.is_test == [row["is_test"] for row in evidence]
 

@@ -27,8 +27,8 @@ def edges_of(files: Mapping[str, str] | str) -> list[Edge]:
     edges = [edge for path, source in sources.items() for edge in _local_edges(path, source)]
     rows = resolved(sources).flows
     edges += zip(
-        zip(rows.src_path, rows.src_node, strict=True),
-        zip(rows.dst_path, rows.dst_node, strict=True),
+        map(rows.place, rows.src),
+        map(rows.place, rows.dst),
         rows.kind,
         rows.access_path,
         rows.preserves_value,

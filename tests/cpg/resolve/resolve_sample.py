@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from headwater.cpg.extract.assembly import find_facts
 from headwater.cpg.extract.syntax import walk_file
 from headwater.cpg.extract.values import find_values
-from headwater.cpg.resolve import FileValues, call_graph, resolve_files
+from headwater.cpg.resolve import FileValues, call_graph, find_calls, resolve_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from headwater.cpg.extract.values import ValueColumns
     from headwater.cpg.resolve import ResolvedRows
+    from headwater.cpg.resolve.outcome import Outcome
 
 
 def value_columns(source: str, path: str = "main.py") -> tuple[ValueColumns, int, int]:
@@ -50,9 +51,15 @@ def resolved(files: Mapping[str, str] | str) -> ResolvedRows:
     return resolve_files([values_of(path, source) for path, source in sources.items()])
 
 
+def called(files: Mapping[str, str] | str) -> Outcome:
+    """The calls of the same repository."""
+    sources = {"main.py": files} if isinstance(files, str) else files
+    return find_calls([values_of(path, source) for path, source in sources.items()])
+
+
 def graph_of(files: Mapping[str, str] | str) -> dict[str, set[str]]:
     """Who calls whom; those who call nobody are left out."""
-    graph = call_graph(resolved(files).outcome)
+    graph = call_graph(called(files))
     return {caller: set(callees) for caller, callees in graph.items() if callees}
 
 

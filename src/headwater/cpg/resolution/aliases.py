@@ -75,4 +75,4 @@ class Aliases:
     def _ids(self, places: Sequence[_Place | None]) -> pa.Array[Any]:
         paths = [None if each is None else each[0] for each in places]
         numbers = [None if each is None else each[1] for each in places]
-        return self._repository.binding_ids(paths, numbers)
+        return self._repository.binding_ids(paths, numbers).array()

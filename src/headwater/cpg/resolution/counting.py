@@ -6,16 +6,25 @@ What is counted here is what the views make rows of. Not here: counts of evidenc
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import numpy as np
 import pyarrow as pa
 
 from headwater.cpg.kinds import STEP_EDGES
-from headwater.cpg.resolution.listed import Listed
+from headwater.cpg.resolution.ids import IdColumn
+from headwater.cpg.resolution.listed import Listed, encoded
 from headwater.cpg.resolution.typefacts import TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from headwater.cpg.resolution.ids import Numbers
+
+# Nodes or edges, their kind, and for each the row of its file.
+Counted: TypeAlias = "tuple[str, str, Numbers]"
 
 # By list, the kind of edge that its entries are, and the column without which one is none.
 _EDGES: tuple[tuple[str, str, str], ...] = (
@@ -33,28 +42,39 @@ _EDGES: tuple[tuple[str, str, str], ...] = (
 )
 _VIA = {"definition": "EXPORTS", "reexport": "REEXPORTS", "star": "REEXPORTS"}
 
+_NO_ROW = -1
 
-def counts_of(lists: Mapping[str, Listed]) -> Listed:
-    """Entries of kinds and how often each file has them."""
+
+def counted_in(name: str, listed: Listed) -> Iterator[Counted]:
+    """What is counted of a list."""
+    rows = np.asarray(listed.rows, np.int64)
+    for each, kind, needed in _EDGES:
+        if each == name:
+            there = [_is_there(listed.columns[column]) for column in needed.split()]
+            yield "edge", kind, rows[np.logical_and.reduce(there)]
+    if name == "flows":
+        yield from (
+            ("edge", STEP_EDGES[kind], of)
+            for kind, of in _by_kind(rows, listed, "kind")
+            if kind in STEP_EDGES
+        )
+    elif name == "exports":
+        there = _is_there(listed.columns["def_id"])
+        vias = _by_kind(np.where(there, rows, _NO_ROW), listed, "via")
+        yield from (("edge", _VIA[via], of[of != _NO_ROW]) for via, of in vias)
+    elif name == "externals":
+        yield from (("node", kind, of) for kind, of in _by_kind(rows, listed, "kind"))
+    elif name == "types":
+        yield "node", TYPE, rows
+
+
+def counts_of(found: Iterable[Counted]) -> Listed:
+    """Entries of kinds and how often each file has them, from what is counted of all lists."""
     counted: Counter[tuple[int, str, str]] = Counter()
-    for name, kind, needed in _EDGES:
-        columns = [lists[name].columns[each] for each in needed.split()]
-        for row in _rows_with(lists[name].rows, columns):
-            counted[row, "edge", kind] += 1
-    flows = lists["flows"]
-    for row, kind in zip(flows.rows, flows.columns["kind"], strict=True):
-        if kind in STEP_EDGES:
-            counted[row, "edge", STEP_EDGES[kind]] += 1
-    exports = lists["exports"]
-    for row, via, there in zip(
-        exports.rows, exports.columns["via"], _is_there(exports.columns["def_id"]), strict=True
-    ):
-        if there:
-            counted[row, "edge", _VIA[via]] += 1
-    for row, kind in zip(lists["externals"].rows, lists["externals"].columns["kind"], strict=True):
-        counted[row, "node", kind] += 1
-    for row in lists["types"].rows:
-        counted[row, "node", TYPE] += 1
+    for of, kind, rows in found:
+        files, counts = np.unique(rows, return_counts=True)
+        for row, count in zip(files.tolist(), counts.tolist(), strict=True):
+            counted[row, of, kind] += count
     entries = sorted(counted.items())
     columns = {
         "of": [of for (_, of, _), _ in entries],
@@ -64,13 +84,18 @@ def counts_of(lists: Mapping[str, Listed]) -> Listed:
     return Listed([row for (row, _, _), _ in entries], columns)
 
 
-def _rows_with(rows: Sequence[int], columns: Sequence[Any]) -> Iterator[int]:
-    """The rows of entries that have a value in every one of some columns."""
-    there = zip(*map(_is_there, columns), strict=True)
-    return (row for row, each in zip(rows, there, strict=True) if all(each))
+def _by_kind(rows: Numbers, listed: Listed, column: str) -> Iterator[tuple[str, Numbers]]:
+    """The kinds in a column, and the rows of each."""
+    kinds = encoded(listed.columns[column])
+    codes = kinds.indices.to_numpy(zero_copy_only=False)
+    for code, kind in enumerate(kinds.dictionary.to_pylist()):
+        yield kind, rows[codes == code]
 
 
-def _is_there(values: Any) -> list[bool]:
+def _is_there(values: Any) -> NDArray[np.bool_]:
+    """Which values are not missing."""
+    if isinstance(values, IdColumn):
+        return values.is_there()
     if isinstance(values, pa.Array):
-        return cast("list[bool]", values.is_valid().to_pylist())
-    return [value is not None for value in values]
+        return cast("Any", values).is_valid().to_numpy(zero_copy_only=False)
+    return np.array([value is not None for value in values], np.bool_)

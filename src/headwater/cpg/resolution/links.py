@@ -53,7 +53,7 @@ def list_links(listing: Listing) -> Listed:
     counts = [len(each.paths) for each in found]
     columns: dict[str, Any] = {
         "edge_kind": _repeated([each.kind for each in found], counts),
-        "source_id": at.node_ids(paths, list(chain.from_iterable(each.sources for each in found))),
+        "source_id": at.node_ids(paths, list(chain.from_iterable(each.sources for each in found))).array(),
         "target_id": pa.concat_arrays([each.targets for each in found]),
         "line": listing.places.lines(paths, list(chain.from_iterable(each.sites for each in found))),
         "label": _joined([each.labels for each in found], counts, None),
@@ -62,7 +62,7 @@ def list_links(listing: Listing) -> Listed:
     }
     has_ends = _compute.and_(columns["source_id"].is_valid(), columns["target_id"].is_valid())
     kept = _compute.indices_nonzero(has_ends)
-    rows = cast("list[int]", pa.array(at.rows(paths), pa.int64()).take(kept).to_pylist())
+    rows = at.rows(paths)[kept.to_numpy()]
     return Listed(rows, {name: _column(name, each).take(kept) for name, each in columns.items()})
 
 
@@ -80,7 +80,7 @@ def _calls(listing: Listing) -> _Links:
         [found.symbol[each] for each in kept],
         [found.path[each] for each in kept],
         [found.node[each] for each in kept],
-    )
+    ).array()
     return _Links(
         "CALLS",
         paths,
@@ -101,7 +101,7 @@ def _references(listing: Listing) -> _Links:
         found.path,
         listing.places.owners(found.path, found.node),
         found.node,
-        listing.outside.def_ids(found.path, found.symbol, found.def_path, found.def_node),
+        listing.outside.def_ids(found.path, found.symbol, found.def_path, found.def_node).array(),
         resolutions=found.resolution,
         confidences=found.confidence,
     )
@@ -113,9 +113,9 @@ def _names(listing: Listing) -> _Links:
     which, rows, nodes = listing.places.uses_of(found.path, found.binding)
     is_own = [name is not None for name in found.name]
     symbols = [None if own else symbol for own, symbol in zip(is_own, found.symbol, strict=True)]
-    meant = listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node)
+    meant = listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node).array()
     aliases = listing.aliases.of_bindings(found.path, found.binding)
-    targets = _compute.coalesce(meant, aliases, at.binding_ids(found.path, found.binding)).take(
+    targets = _compute.coalesce(meant, aliases, at.binding_ids(found.path, found.binding).array()).take(
         pa.array(which, pa.int64())
     )
     paths = [at.paths[row] for row in rows]
@@ -129,7 +129,7 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
     how = at.how_imported()
     labels = [how.get((path, node)) for path, node in zip(found.path, found.node, strict=True)]
     meant = _compute.coalesce(
-        listing.outside.def_ids(found.path, found.symbol, found.def_path, found.def_node),
+        listing.outside.def_ids(found.path, found.symbol, found.def_path, found.def_node).array(),
         listing.aliases.of_imports(found.path, found.node),
     )
     modules = {
@@ -143,7 +143,9 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
         if kind == "module"
     }
     loaded = [None if path is None else modules.get(path) for path in found.resolved_path]
-    is_itself = _compute.fill_null(_compute.equal(at.node_ids(found.resolved_path, loaded), meant), False)
+    is_itself = _compute.fill_null(
+        _compute.equal(at.node_ids(found.resolved_path, loaded).array(), meant), False
+    )
     kept = [place for place, same in enumerate(is_itself.to_pylist()) if not same]
     of_names = _Links("IMPORTS", found.path, owners, found.node, meant, labels, found.resolution)
     of_modules = _Links(
@@ -151,7 +153,7 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
         [found.path[each] for each in kept],
         [owners[each] for each in kept],
         [found.node[each] for each in kept],
-        at.node_ids([found.resolved_path[each] for each in kept], [loaded[each] for each in kept]),
+        at.node_ids([found.resolved_path[each] for each in kept], [loaded[each] for each in kept]).array(),
         [labels[each] for each in kept],
     )
     return of_names, of_modules
@@ -159,13 +161,13 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
 
 def _bases(listing: Listing) -> _Links:
     found = listing.found.bases
-    targets = listing.outside.def_ids(found.path, found.symbol, found.base_path, found.base_node)
+    targets = listing.outside.def_ids(found.path, found.symbol, found.base_path, found.base_node).array()
     return _Links("INHERITS", found.path, found.node, found.node, targets)
 
 
 def _overrides(listing: Listing) -> _Links:
     found = listing.found.overrides
-    targets = listing.repository.node_ids(found.overridden_path, found.overridden_node)
+    targets = listing.repository.node_ids(found.overridden_path, found.overridden_node).array()
     labels = ["further" if each else None for each in found.is_transitive]
     return _Links("OVERRIDES", found.path, found.node, found.node, targets, labels)
 
@@ -174,7 +176,11 @@ def _contained(listing: Listing) -> _Links:
     found = listing.found.definitions
     owners = listing.places.owners(found.path, found.node)
     return _Links(
-        "CONTAINS", found.path, owners, found.node, listing.repository.node_ids(found.path, found.node)
+        "CONTAINS",
+        found.path,
+        owners,
+        found.node,
+        listing.repository.node_ids(found.path, found.node).array(),
     )
 
 

@@ -13,10 +13,9 @@ from headwater.cpg.resolution.flowing import list_effects, list_flows, list_summ
 from headwater.cpg.resolution.links import list_links
 from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
 from headwater.cpg.resolution.typefacts import list_type_facts, list_types
-from headwater.cpg.resolve import target_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from headwater.cpg.resolution.listed import Listing
     from headwater.cpg.resolve import TargetRows
@@ -24,9 +23,13 @@ if TYPE_CHECKING:
 _NOT_FOLLOWED = "it stands in an annotation, which is not run"
 
 
-def list_all(listing: Listing) -> dict[str, Listed]:
-    """Every list by its name; what is outside comes last, since the others speak of it."""
-    return {name: make(listing) for name, make in _MAKERS.items()}
+def list_all(listing: Listing) -> Iterator[tuple[str, Listed]]:
+    """Every list with its name, one after the other, so that none needs room when the next is made.
+
+    What is outside comes last, since the others speak of it.
+    """
+    for name, make in _MAKERS.items():
+        yield name, make(listing)
 
 
 def _definitions(listing: Listing) -> Listed:
@@ -52,7 +55,7 @@ def _names(listing: Listing) -> Listed:
         "name": found.name,
         "symbol": found.symbol,
         "def_id": pc.coalesce(
-            listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node),
+            listing.outside.def_ids(found.path, symbols, found.def_path, found.def_node).array(),
             listing.aliases.of_bindings(found.path, found.binding),
         ),
         "line": listing.places.first_lines(found.path, found.binding),
@@ -176,7 +179,7 @@ def _targets(listing: Listing) -> Listed:
         "call": [numbers[call] for call in found.call],
         "symbol": found.symbol,
         "def_id": listing.outside.def_ids(paths, found.symbol, found.path, found.node),
-        "name": target_names(listing.found.outcome),
+        "name": listing.found.target_names,
         "resolver": found.resolver,
         "confidence": thousandths(found.confidence),
         "rank": found.rank,

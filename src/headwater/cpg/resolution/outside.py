@@ -5,11 +5,11 @@ The first file by path that speaks of one lists it. Not here: which symbols are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
+from headwater.cpg.resolution.ids import IdColumn
 from headwater.cpg.resolve import symbol_parts
 from headwater.digest import stable_id
 
@@ -26,8 +26,9 @@ class Outside:
 
     def __init__(self, repository: Repository, repo_id: str) -> None:
         self._repository, self._repo_id = repository, repo_id
-        self._ids: dict[str, str] = {}
-        self._paths: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._paths: list[str] = []
 
     def def_ids(
         self,
@@ -35,21 +36,24 @@ class Outside:
         symbols: Sequence[str | None],
         paths: Sequence[str | None],
         nodes: Sequence[int | None],
-    ) -> pa.Array[Any]:
+    ) -> IdColumn:
         """The nodes of what symbols mean: definitions at paths and nodes, else what is outside."""
+        own, count = self._repository.node_ids(paths, nodes), len(self._repository.nodes)
         outside = [
-            None if symbol is None or path is not None else self._id_of(symbol, spoken)
+            -1 if symbol is None or path is not None else count + self._number_of(symbol, spoken)
             for spoken, symbol, path in zip(spoken_in, symbols, paths, strict=True)
         ]
-        return pc.coalesce(self._repository.node_ids(paths, nodes), pa.array(outside, pa.string()))
+        places = np.where(own.places < 0, np.array(outside, np.int64), own.places)
+        return IdColumn(own.ids.joined(self._ids), places)
 
-    def _id_of(self, symbol: str, spoken_in: str) -> str:
-        found = self._ids.get(symbol)
+    def _number_of(self, symbol: str, spoken_in: str) -> int:
+        found = self._numbers.get(symbol)
         if found is None:
-            found = self._ids[symbol] = self._node_id(EXTERNAL, symbol)
-            self._paths[symbol] = spoken_in
-        elif spoken_in < self._paths[symbol]:
-            self._paths[symbol] = spoken_in
+            found = self._numbers[symbol] = len(self._ids)
+            self._ids.append(self._node_id(EXTERNAL, symbol))
+            self._paths.append(spoken_in)
+        elif spoken_in < self._paths[found]:
+            self._paths[found] = spoken_in
         return found
 
     def _node_id(self, kind: str, name: str) -> str:
@@ -59,7 +63,7 @@ class Outside:
         """One entry for each that was asked for, and one for each distribution: its row, and its columns."""
         entries: list[tuple[str, ...]] = []
         firsts: dict[tuple[str, str], str] = {}
-        for symbol, path in self._paths.items():
+        for symbol, path in zip(self._numbers, self._paths, strict=True):
             dist, version, name = symbol_parts(symbol)
             known = firsts.setdefault((dist, version), path)
             firsts[dist, version] = min(known, path)
@@ -77,5 +81,14 @@ class Outside:
         for (dist, version), path in sorted(firsts.items()):
             add(path, ids[dist, version], DISTRIBUTION, None, dist, dist, version, None)
         for path, symbol, dist, version, name in sorted(entries):
-            add(path, self._ids[symbol], EXTERNAL, symbol, name, dist, version, ids[dist, version])
+            add(
+                path,
+                self._ids[self._numbers[symbol]],
+                EXTERNAL,
+                symbol,
+                name,
+                dist,
+                version,
+                ids[dist, version],
+            )
         return rows, columns

@@ -25,8 +25,8 @@ class Places:
 
     def __init__(self, repository: Repository) -> None:
         self._rows = repository.row_of
-        self._nodes = np.asarray(repository.node_offsets, np.int64)
-        self._bindings = np.asarray(repository.binding_offsets, np.int64)
+        self._nodes = repository.first_nodes
+        self._bindings = repository.first_bindings
         self._lines = _numbers(repository.column("lines"))
         self._ends = _numbers(repository.column("ends"))
         self._owners = _numbers(repository.column("owners"))

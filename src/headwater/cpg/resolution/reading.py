@@ -1,10 +1,11 @@
 """A repository's evidence in Arrow: its facts as the solver takes them, and the ids of its nodes.
 
-Files are told by the numbers of their rows. Not here: what comes of the facts.
+Files are told by the numbers of their rows. Not here: what comes of the facts, and how ids are looked up.
 """
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -14,10 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.cpg.extract.hints import HintColumns
+from headwater.cpg.resolution.ids import IdColumn, Ids
 from headwater.cpg.resolve import FileValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from headwater.cpg.resolution.ids import Numbers
 
 _compute = cast("Any", pc)
 _FACT = ("op", "target", "source", "text")
@@ -35,8 +39,7 @@ class Slices:
         """The lists of a column; one that is missing is empty."""
         chunks: list[Any] = column.chunks or [pa.array([], column.type)]
         lists: Any = pa.concat_arrays(chunks)
-        lengths = _compute.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False)
-        return cls(lists.flatten(), [0, *np.cumsum(lengths).tolist()])
+        return cls(lists.flatten(), _offsets_of(column).tolist())
 
     def fields(self, *names: str) -> list[list[Any]]:
         """Columns of the entries, which are structs."""
@@ -51,37 +54,28 @@ class Repository:
         self.paths = cast("list[str]", table.column("path").to_pylist())
         self.is_test: list[bool | None] = table.column("is_test").to_pylist()
         self.row_of = {path: row for row, path in enumerate(self.paths)}
-        self._nodes = Slices.of(table.column("node_ids"))
-        self._bindings = Slices.of(table.column("binding_ids"))
-
-    @property
-    def node_offsets(self) -> list[int]:
-        """Where the nodes of each row begin among all, and where the last ones end."""
-        return self._nodes.offsets
-
-    @property
-    def binding_offsets(self) -> list[int]:
-        """The same of bindings."""
-        return self._bindings.offsets
+        self._row_of_any: dict[str | None, int] = {**self.row_of, None: -1}
+        self.nodes, self.first_nodes = _ids_of(table.column("node_ids"))
+        self._bindings, self.first_bindings = _ids_of(table.column("binding_ids"))
 
     def files(self) -> list[FileValues]:
         """The value facts of all files."""
-        facts = Slices.of(self._table.column("facts"))
-        op, target, source, text = facts.fields(*_FACT)
-        at, nodes, bindings = facts.offsets, self._nodes.offsets, self._bindings.offsets
+        nodes, bindings = self.first_nodes.tolist(), self.first_bindings.tolist()
         hints = self._hints()
         return [
             FileValues(
                 path=path,
                 nodes=nodes[row + 1] - nodes[row],
                 bindings=bindings[row + 1] - bindings[row],
-                op=op[at[row] : at[row + 1]],
-                target=target[at[row] : at[row + 1]],
-                source=source[at[row] : at[row + 1]],
-                text=text[at[row] : at[row + 1]],
+                op=op,
+                target=target,
+                source=source,
+                text=text,
                 hints=hints[row],
             )
-            for row, path in enumerate(self.paths)
+            for row, (path, (op, target, source, text)) in enumerate(
+                zip(self.paths, _facts_in(self._table.column("facts")), strict=True)
+            )
         ]
 
     def _hints(self) -> list[HintColumns]:
@@ -124,28 +118,52 @@ class Repository:
         entries = list(zip(*found.fields(*names), strict=True))
         return [entries[start:end] for start, end in pairwise(found.offsets)]
 
-    def rows(self, paths: Iterable[str]) -> list[int]:
+    def rows(self, paths: Iterable[str]) -> Numbers:
         """The rows of files by their paths."""
-        return [self.row_of[path] for path in paths]
+        return np.fromiter(map(self.row_of.__getitem__, paths), np.int64)
 
-    def node_ids(self, paths: Sequence[str | None], nodes: Sequence[int | None]) -> pa.Array[Any]:
+    def node_ids(self, paths: Sequence[str | None], nodes: Sequence[int | None]) -> IdColumn:
         """The ids of nodes by the paths of their files and their numbers; what is missing stays missing."""
-        return self._ids_at(self._nodes, paths, nodes)
+        return IdColumn(self.nodes, self._places(self.first_nodes, paths, nodes))
 
-    def binding_ids(self, paths: Sequence[str | None], bindings: Sequence[int | None]) -> pa.Array[Any]:
+    def binding_ids(self, paths: Sequence[str | None], bindings: Sequence[int | None]) -> IdColumn:
         """The ids of bindings in the same way."""
-        return self._ids_at(self._bindings, paths, bindings)
+        return IdColumn(self._bindings, self._places(self.first_bindings, paths, bindings))
 
-    def _ids_at(
-        self, ids: Slices, paths: Sequence[str | None], numbers: Sequence[int | None]
-    ) -> pa.Array[Any]:
-        at, row_of = ids.offsets, self.row_of
-        places = [
-            None if path is None or number is None else at[row_of[path]] + number
-            for path, number in zip(paths, numbers, strict=True)
-        ]
-        return ids.entries.take(pa.array(places, pa.int64()))
+    def _places(self, first: Numbers, paths: Sequence[str | None], numbers: Sequence[int | None]) -> Numbers:
+        rows = np.fromiter(map(self._row_of_any.__getitem__, paths), np.int64, len(paths))
+        within = pa.array(numbers, pa.int64()).fill_null(-1).to_numpy()
+        return np.where((rows < 0) | (within < 0), -1, first[rows] + within)
 
     def column(self, name: str) -> Any:
         """A column of the files as it was given."""
         return self._table.column(name)
+
+
+def _offsets_of(column: Any) -> Numbers:
+    """Where the lists of a column begin and end; one that is missing is empty."""
+    lengths = [_compute.fill_null(each.value_lengths(), 0).to_numpy() for each in column.chunks]
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
+
+
+def _ids_of(column: Any) -> tuple[Ids, Numbers]:
+    """The ids in a column of lists, and where those of each row begin."""
+    return Ids.of(each.flatten() for each in column.chunks), _offsets_of(column)
+
+
+def _facts_in(column: Any) -> Iterator[tuple[bytes, array[int], array[int], list[str | None]]]:
+    """The facts of each row, chunk by chunk; texts that are the same are one object in all of them."""
+    known: dict[str | None, str | None] = {}
+    for chunk in column.chunks:
+        facts = Slices.of(pa.chunked_array([chunk]))
+        text = facts.entries.field("text").dictionary_encode()
+        texts = [known.setdefault(each, each) for each in [*text.dictionary.to_pylist(), None]]
+        codes = array("i", text.indices.fill_null(len(texts) - 1).to_numpy().tobytes())
+        op, target, source = (facts.entries.field(name).to_numpy() for name in _FACT[:3])
+        for start, end in pairwise(facts.offsets):
+            yield (
+                op[start:end].astype(np.uint8).tobytes(),
+                array("i", target[start:end].tobytes()),
+                array("i", source[start:end].tobytes()),
+                [*map(texts.__getitem__, codes[start:end])],
+            )

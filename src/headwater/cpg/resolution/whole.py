@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.cpg.evidence import sources_digest
-from headwater.cpg.memory import without_collections
+from headwater.cpg.memory import give_back, without_collections
 from headwater.cpg.nested import structs_of
 from headwater.cpg.resolution.aliases import Aliases
 from headwater.cpg.resolution.columns import LISTS
-from headwater.cpg.resolution.counting import counts_of
-from headwater.cpg.resolution.listed import Listed, Listing
+from headwater.cpg.resolution.counting import counted_in, counts_of
+from headwater.cpg.resolution.listed import Listed, Listing, written_out
 from headwater.cpg.resolution.listing import list_all
 from headwater.cpg.resolution.outside import Outside
 from headwater.cpg.resolution.places import Places
@@ -21,7 +21,11 @@ from headwater.cpg.resolution.reading import Repository
 from headwater.cpg.resolve import Bound, resolve_files
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from headwater.cpg.resolve import Distributions
+
+    Lists: TypeAlias = "dict[str, Listed]"
 
 
 def resolver_version() -> str:
@@ -45,33 +49,43 @@ def resolve_rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Tabl
 
 def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
     repository = Repository(table)
-    found = resolve_files(
-        repository.files(), names, Bound(defining=repository.defining(), attributes=repository.attributes())
-    )
-    outside = Outside(repository, repo_id)
-    places = Places(repository)
-    aliases = Aliases(repository, found)
-    listing = Listing(
-        repo_id=repo_id, repository=repository, outside=outside, places=places, aliases=aliases, found=found
-    )
-    lists = list_all(listing)
-    lists["counts"] = counts_of(lists)
-    modules = dict(zip(found.definitions.path, found.definitions.module, strict=True))
+    modules, lists = _lists(repository, repo_id, names)
+    give_back()
     columns: dict[str, Any] = {
         "path": table.column("path"),
         "file_id": table.column("file_id"),
         "module": pa.array([modules.get(path) for path in repository.paths], pa.string()),
-        **{name: _nested(each, name, len(repository.paths)) for name, each in lists.items()},
     }
+    for name in LISTS:
+        columns[name] = _nested(lists.pop(name), name, len(repository.paths))
     return pa.table(columns)
+
+
+def _lists(repository: Repository, repo_id: str, names: Distributions) -> tuple[dict[str, str], Lists]:
+    """The names of modules by their paths, and all lists: packed, so that all else can be let go of."""
+    found = resolve_files(
+        repository.files(), names, Bound(defining=repository.defining(), attributes=repository.attributes())
+    )
+    give_back()
+    outside = Outside(repository, repo_id)
+    listing = Listing(
+        repo_id=repo_id,
+        repository=repository,
+        outside=outside,
+        places=Places(repository),
+        aliases=Aliases(repository, found),
+        found=found,
+    )
+    lists = {name: listed.packed(LISTS[name]) for name, listed in list_all(listing)}
+    counts = counts_of(each for name, listed in lists.items() for each in counted_in(name, listed))
+    lists["counts"] = counts.packed(LISTS["counts"])
+    return dict(zip(found.definitions.path, found.definitions.module, strict=True)), lists
 
 
 def _nested(listed: Listed, name: str, count: int) -> pa.Array[Any]:
     """The entries of a list, in those of their files."""
-    rows = np.asarray(listed.rows, np.int64)
-    entries: Any = structs_of(listed.columns, LISTS[name])
-    if len(rows) and (np.diff(rows) < 0).any():
-        entries = entries.take(pa.array(np.argsort(rows, kind="stable")))
-    ends = np.cumsum(np.bincount(rows, minlength=count)) if count else np.array([], np.int64)
+    columns = {column: written_out(each) for column, each in listed.columns.items()}
+    entries: Any = structs_of(columns, LISTS[name])
+    ends = np.cumsum(np.bincount(listed.rows, minlength=count)) if count else np.array([], np.int64)
     offsets = pa.array(np.concatenate([[0], ends]), pa.int32())
     return cast("Any", pa.ListArray).from_arrays(offsets, entries)

@@ -21,15 +21,15 @@ TypeFactRows     which type each parameter, function and name has, by what sourc
 FlowRows         from which node to which data goes, across defs
 SummaryRows      where the parameters of each function go
 EffectRows       what each def does to the world, and which exceptions leave it
+find_calls       what a call graph is made of
 call_graph       who calls whom, by dotted names
 is_called        whether a candidate of a call is in it
-target_names     the name of each candidate of a call in that graph
 symbol_parts     the distribution, version and dotted name in a symbol of something outside
 EXPORT_THRESHOLD how sure a candidate must be to be in that graph, unless another is asked for
 """
 
 from headwater.cpg.resolve.arguments import ArgumentRows
-from headwater.cpg.resolve.callgraph import call_graph, is_called, target_names
+from headwater.cpg.resolve.callgraph import call_graph, is_called
 from headwater.cpg.resolve.confidence import EXPORT_THRESHOLD
 from headwater.cpg.resolve.defining import FileValues
 from headwater.cpg.resolve.definitions import DefinitionRows
@@ -41,7 +41,7 @@ from headwater.cpg.resolve.referring import BindingRows, Bound, ReferenceRows
 from headwater.cpg.resolve.summaries import EffectRows, SummaryRows
 from headwater.cpg.resolve.symbols import Distributions, symbol_parts
 from headwater.cpg.resolve.typefacts import TypeFactRows, TypeRows
-from headwater.cpg.resolve.whole import ResolvedRows, resolve_files
+from headwater.cpg.resolve.whole import ResolvedRows, find_calls, resolve_files
 
 __all__ = [
     "EXPORT_THRESHOLD",
@@ -66,8 +66,8 @@ __all__ = [
     "TypeFactRows",
     "TypeRows",
     "call_graph",
+    "find_calls",
     "is_called",
     "resolve_files",
     "symbol_parts",
-    "target_names",
 ]

@@ -26,6 +26,7 @@ Not here: which candidates there are.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, TypeAlias
 
 Resolution: TypeAlias = Literal["exact", "likely", "ambiguous", "dynamic", "unresolved", "external"]
@@ -50,10 +51,15 @@ def confidence_of(resolver: str, count: int, *, is_beside_own: bool = False, is_
     >>> confidence_of("value", 1), confidence_of("value", 2), confidence_of("external", 1, is_beside_own=True)
     (0.98, 0.55, 0.39)
     """
-    found = next(sure for most, sure in CONFIDENCE[resolver] if count <= most)
+    found = _share(resolver, count)
     if is_beside_own:
         found = min(found, BESIDE_OWN)
     return min(found, WIDE) if is_wide else found
+
+
+@cache
+def _share(resolver: str, count: int) -> float:
+    return next(sure for most, sure in CONFIDENCE[resolver] if count <= most)
 
 
 def resolution_of(resolver: str, count: int, *, is_wide: bool) -> Resolution:

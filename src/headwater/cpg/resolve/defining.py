@@ -44,6 +44,19 @@ class FileValues:
     hints: HintColumns | None = None
 
 
+def variables_of(file: FileValues, base: int) -> list[int]:
+    """The variables of a file at the ints that facts tell them by; those below nothing count from the end.
+
+    >>> made = FileValues(path="m.py", nodes=3, bindings=2, op=(), target=(), source=(), text=())
+    >>> known = variables_of(made, 10)
+    >>> known[0], known[2], known[-1], known[-2], known[-3]
+    (10, 12, -1, 13, 14)
+    """
+    first = base + file.nodes
+    most = max(file.nodes, max(file.source, default=0) + 1)  # the level of an import is told in the same way
+    return [*range(base, base + most), *range(first + file.bindings - 1, first - 1, -1), -1]
+
+
 @dataclass(slots=True)
 class Imported:
     """A name that an import binds: the alias's variable, and what is imported as facts tell it."""
@@ -62,7 +75,6 @@ class Loading:
     solver: Solver
     file: int = 0
     base: int = 0
-    top: int = 0
     caller: int = 0
     call: Call | None = None
     keyed: tuple[int, int, int] = (0, 0, 0)
@@ -152,7 +164,8 @@ def load_class(loading: Loading, target: int, source: int, text: Any) -> None:
     """A class."""
     solver = loading.solver
     made = solver.objects.get(kinds.CLASS, target)
-    solver.classes[target] = Class(target, text, source, loading.file, order=(made,))
+    class_ = Class(target, text, source, loading.file, order=(made,))
+    solver.classes[target] = solver.class_of[made] = class_
     if loading.decorators:
         raw = solver.variable()
         decorate(loading, raw, target, made)

@@ -93,6 +93,7 @@ from headwater.cpg.resolve.defining import (
     load_param,
     load_returns,
     load_yields,
+    variables_of,
     wait,
 )
 from headwater.cpg.resolve.objects import Call
@@ -118,16 +119,11 @@ def load_files(solver: Solver, files: Sequence[FileValues]) -> tuple[Loading, li
         solver.modules.append({})
         solver.stars.append([])
         solver.exports.append(None)
-        loading.file, loading.base, loading.top = file, base, base + each.nodes - 2
-        loading.caller = base + _MODULE_ROW
-        top = loading.top
-        for op, target, source, text in zip(each.op, each.target, each.source, each.text, strict=True):
-            loaders[op](
-                loading,
-                base + target if target >= 0 else top - target if target != -1 else -1,
-                base + source if source >= 0 else top - source if source != -1 else -1,
-                text,
-            )
+        loading.file, loading.base, loading.caller = file, base, base + _MODULE_ROW
+        variable = variables_of(each, base).__getitem__
+        facts = (map(loaders.__getitem__, each.op), map(variable, each.target), map(variable, each.source))
+        for load, target, source, text in zip(*facts, each.text, strict=True):
+            load(loading, target, source, text)
     loading.bases = bases
     return loading, bases
 

@@ -68,10 +68,12 @@ def has_method(kind: str, name: str) -> bool:
 
 def inherit(solver: Solver, order: Sequence[int], name: str, thing: int, target: int) -> bool:
     """Read an attribute in the first class that has it, bound to an object; whether there is one."""
-    objects = solver.objects
     for each in order:
-        if objects.kind[each] == CLASS:
-            found = member_of(solver, solver.classes[objects.of[each]], name)
+        class_ = solver.class_of.get(each)
+        if class_ is not None:
+            found = class_.members.get(name)
+            if found is None:
+                found = solver.cells.get((each, name))
             if found is not None:
                 solver.wait(found, (bind_all, thing, target))
                 return True
@@ -242,8 +244,8 @@ def has_member(solver: Solver, thing: int, name: str) -> bool:
     known = solver.known_members.get(key)
     if known is None:
         known = solver.known_members[key] = any(
-            objects.kind[each] == CLASS
-            and member_of(solver, solver.classes[objects.of[each]], name) is not None
+            (class_ := solver.class_of.get(each)) is not None
+            and (name in class_.members or (each, name) in solver.cells)
             for each in solver.classes[key[0]].order
         )
     return known

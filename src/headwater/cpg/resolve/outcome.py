@@ -81,7 +81,7 @@ class Outcome:
     order: list[Call] = field(default_factory=list["Call"])
     things: list[int] = field(default_factory=list[int])
     winner: list[int | None] = field(default_factory=list["int | None"])
-    placed: dict[int, tuple[str, int]] = field(default_factory=dict[int, "tuple[str, int]"])
+    meanings: dict[int, Meaning] = field(default_factory=dict[int, "Meaning"])
 
     @cached_property
     def members(self) -> Mapping[int, Sequence[tuple[int, Mapping[str, int]]]]:
@@ -133,7 +133,7 @@ def _add_call(outcome: Outcome, call: Call, guesses: Sequence[int]) -> None:
     calls.resolution.append(said)
     outcome.winner.append(ranked[0][4])
     for rank, (sure, _, symbol, resolver, thing) in enumerate(ranked, 1):
-        path, node = place_of_object(outcome, thing)
+        _, path, node = _called_meaning(outcome, thing)
         rows = outcome.targets
         outcome.things.append(thing)
         rows.call.append(number)
@@ -196,26 +196,32 @@ def meaning_of(outcome: Outcome, thing: int) -> Meaning:
         file: int = objects.of[thing]
         symbol = outcome.symbols[program.bases[file] + _MODULE_NODE]
         return symbol, program.files[file].path, _MODULE_NODE
-    return symbol_of_object(outcome, thing), *place_of_object(outcome, thing)
+    return _called_meaning(outcome, thing)
 
 
 def place_of_object(outcome: Outcome, thing: int) -> tuple[str | None, int | None]:
     """The file and node of a function or class."""
-    objects = outcome.program.solver.objects
-    if objects.kind[thing] not in _OWN:
-        return None, None
-    found = outcome.placed.get(thing)
-    if found is None:
-        found = outcome.placed[thing] = outcome.program.place(objects.of[thing])
-    return found
+    _, path, node = _called_meaning(outcome, thing)
+    return path, node
 
 
 def symbol_of_object(outcome: Outcome, thing: int) -> str:
     """The symbol of what is called."""
+    return _called_meaning(outcome, thing)[0]
+
+
+def _called_meaning(outcome: Outcome, thing: int) -> Meaning:
+    """The meaning of what is called, which is looked up once: most is called more than once."""
+    found = outcome.meanings.get(thing)
+    if found is not None:
+        return found
     objects = outcome.program.solver.objects
     kind, of = objects.kind[thing], objects.of[thing]
     if kind in _OWN:
-        return outcome.symbols[of]
-    if kind == EXTERNAL:
-        return external_symbol(of, outcome.names)
-    return builtin_symbol(*of) if kind == METHOD else builtin_symbol(of)
+        found = (outcome.symbols[of], *outcome.program.place(of))
+    elif kind == EXTERNAL:
+        found = (external_symbol(of, outcome.names), None, None)
+    else:
+        found = (builtin_symbol(*of) if kind == METHOD else builtin_symbol(of), None, None)
+    outcome.meanings[thing] = found
+    return found

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater.cpg.memory import give_back
 from headwater.cpg.resolve.attributes import READERS
 from headwater.cpg.resolve.builtin_calls import call_builtin
 from headwater.cpg.resolve.builtin_methods import call_method
@@ -61,10 +62,6 @@ class Program:
 
     def sources_of(self, variable: int) -> Sequence[int]:
         """The variables that imports bind and that a variable gets its values from."""
-        if not self.sources:
-            for each in self.imports:
-                for target in self.solver.copies_of(each.imported.variable):
-                    self.sources.setdefault(target, []).append(each.imported.variable)
         return self.sources.get(variable, ())
 
 
@@ -104,8 +101,19 @@ def solve(files: Iterable[FileValues]) -> Program:
         if not solver.queue and not solver.tasks:
             break
         solver.run()
+    sources = _sources(solver, linked)
     solver.forget()
-    return Program(ordered, bases, solver, linked)
+    give_back()
+    return Program(ordered, bases, solver, linked, sources)
+
+
+def _sources(solver: Solver, linked: Sequence[Linked]) -> dict[int, list[int]]:
+    """For variables that get what an import binds, the variables of these imports."""
+    found: dict[int, list[int]] = {}
+    for each in linked:
+        for target in solver.copies_of(each.imported.variable):
+            found.setdefault(target, []).append(each.imported.variable)
+    return found
 
 
 def _note_properties(solver: Solver) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from headwater.cpg.resolve.objects import CONST, TYPED, Objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from headwater.cpg.resolve.modules import ModuleIndex
     from headwater.cpg.resolve.objects import Call, Class, Function
@@ -38,8 +38,8 @@ class Solver:
     it; most have one of each at most, so one object is a tuple that all share, and one copy or rule stands
     for itself, without a list. `cells` are the variables of attributes and items by object and name;
     `looked_up` those of attributes as they are read, bound and inherited. `fallbacks` wait until nothing else
-    is left to do. `believed` are variables that have what they are annotated with because nothing else is
-    known of them.
+    is left to do. `class_of` has classes by their objects, `classes` by their variables. `believed` are
+    variables that have what they are annotated with because nothing else is known of them.
     """
 
     index: ModuleIndex
@@ -48,7 +48,7 @@ class Solver:
     singles: dict[int, tuple[int]] = field(default_factory=dict[int, "tuple[int]"])
     copies: list[list[int] | int | None] = field(default_factory=list["list[int] | int | None"])
     rules: list[list[Rule] | Rule | None] = field(default_factory=list["list[Rule] | Rule | None"])
-    fresh: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    fresh: dict[int, Sequence[int]] = field(default_factory=dict[int, "Sequence[int]"])
     queue: deque[int] = field(default_factory=deque[int])
     tasks: deque[tuple[Rule, Any]] = field(default_factory=deque["tuple[Rule, Any]"])
     wide: set[int] = field(default_factory=set[int])
@@ -56,6 +56,7 @@ class Solver:
     looked_up: dict[tuple[int, str], int] = field(default_factory=dict["tuple[int, str]", int])
     functions: dict[int, Function] = field(default_factory=dict[int, "Function"])
     classes: dict[int, Class] = field(default_factory=dict[int, "Class"])
+    class_of: dict[int, Class] = field(default_factory=dict[int, "Class"])
     subclasses: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     calls: list[Call] = field(default_factory=list["Call"])
     implied: dict[tuple[int, str], Call] = field(default_factory=dict["tuple[int, str]", "Call"])
@@ -113,8 +114,7 @@ class Solver:
             return
         known = self.has[variable]
         if known is None:
-            self.has[variable] = self._single(thing)
-            self._hand_on(variable, [thing])
+            self._begin(variable, self._single(thing))
         elif thing not in known:
             self.add_all(variable, (thing,))
 
@@ -125,16 +125,19 @@ class Solver:
             found = self.singles[thing] = (thing,)
         return found
 
-    def add_all(self, variable: int, things: Iterable[int]) -> None:
+    def _begin(self, variable: int, single: tuple[int]) -> None:
+        """The first object of a variable, which nothing of it can wait for yet."""
+        self.has[variable] = self.fresh[variable] = single
+        self.queue.append(variable)
+
+    def add_all(self, variable: int, things: Sequence[int]) -> None:
         """The variable may have all of these."""
-        known = self.has[variable]
+        known: Any = self.has[variable]
         if known is None:
-            fresh = list(things)
-            if len(fresh) == 1:
-                self.has[variable] = self._single(fresh[0])
-                self._hand_on(variable, fresh)
+            if len(things) == 1:
+                self._begin(variable, self._single(things[0]))
                 return
-            known = set[int]()
+            fresh, known = list(things), ()
         else:
             fresh = [each for each in things if each not in known]
         if not fresh:
@@ -143,17 +146,15 @@ class Solver:
             fresh = self._bounded(variable, known, fresh)
             if not fresh:
                 return
-        self.has[variable] = known = set(known) if known.__class__ is not set else known
-        cast("set[int]", known).update(fresh)
-        self._hand_on(variable, fresh)
-
-    def _hand_on(self, variable: int, fresh: list[int]) -> None:
+        if known.__class__ is not set:
+            self.has[variable] = known = set(known)
+        known.update(fresh)
         waiting = self.fresh.get(variable)
         if waiting is None:
             self.fresh[variable] = fresh
             self.queue.append(variable)
         else:
-            waiting += fresh
+            self.fresh[variable] = [*waiting, *fresh]
 
     def is_wide(self, variable: int) -> bool:
         """Whether a variable may have more than it was let have, by itself or by where it has it from."""
@@ -183,16 +184,18 @@ class Solver:
         if source < 0 or target < 0 or source == target:
             return
         self.link(source, target)
-        known = self._settled(source)
-        if known:
-            self.add_all(target, known)
+        known = self.has[source]
+        if known and known is not self.has[target]:
+            settled = self._settled(source, known)
+            if settled:
+                self.add_all(target, settled)
 
     def link(self, source: int, target: int) -> None:
         """Let the target get what the source will have."""
-        copies = self.copies[source]
+        copies: Any = self.copies[source]
         if copies is None:
             self.copies[source] = target
-        elif isinstance(copies, int):
+        elif copies.__class__ is int:
             self.copies[source] = [copies, target]
         else:
             copies.append(target)
@@ -204,10 +207,10 @@ class Solver:
 
     def watch(self, variable: int, rule: Rule) -> None:
         """Let a rule have what the variable will have."""
-        rules = self.rules[variable]
+        rules: Any = self.rules[variable]
         if rules is None:
             self.rules[variable] = rule
-        elif isinstance(rules, tuple):
+        elif rules.__class__ is tuple:
             self.rules[variable] = [rules, rule]
         else:
             rules.append(rule)
@@ -217,25 +220,26 @@ class Solver:
         if variable < 0:
             return
         self.watch(variable, rule)
-        known = self._settled(variable)
-        if known:
-            self.tasks.append((rule, known))
-
-    def _settled(self, variable: int) -> list[int]:
-        """What a variable has handed on already; the rest is still to come."""
         known = self.has[variable]
-        if not known:
-            return []
+        if known:
+            settled = self._settled(variable, known)
+            if settled:
+                self.tasks.append((rule, settled))
+
+    def _settled(self, variable: int, known: Any) -> Sequence[int]:
+        """What a variable has handed on already of what it has; the rest is still to come."""
         waiting = self.fresh.get(variable)
         if waiting is None:
-            return list(known)
-        return [each for each in known if each not in set(waiting)] if len(waiting) < len(known) else []
+            return known if known.__class__ is tuple else list(known)
+        if len(waiting) >= len(known):
+            return ()
+        to_come = set(waiting)
+        return [each for each in known if each not in to_come]
 
     def run(self) -> None:
         """Let everything spread until nothing changes, or until it takes too long: then `is_cut` says so."""
-        queue, fresh = self.queue, self.fresh
-        copies, rules = cast("list[Any]", self.copies), cast("list[Any]", self.rules)
-        add_all, tasks = self.add_all, self.tasks
+        queue, fresh, tasks = self.queue, self.fresh, self.tasks
+        rules = cast("list[Any]", self.rules)
         while queue or tasks:
             self.steps += 1
             if self.steps > self.most_steps:
@@ -250,13 +254,8 @@ class Solver:
                 continue
             variable = queue.popleft()
             things = fresh.pop(variable)
-            targets = copies[variable]
-            if targets is not None:
-                if targets.__class__ is int:
-                    add_all(targets, things)
-                else:
-                    for target in targets:
-                        add_all(target, things)
+            if self.copies[variable] is not None:
+                self._hand_on(self.copies[variable], things)
             waiting = rules[variable]
             if waiting is not None:
                 if waiting.__class__ is tuple:
@@ -265,10 +264,33 @@ class Solver:
                     for rule in list(waiting):
                         rule[0](self, things, rule)
 
+    def _hand_on(self, targets: Any, things: Sequence[int]) -> None:
+        """Give what is new to one variable or to several; most have nothing yet, or the same."""
+        has, fresh = cast("list[Any]", self.has), self.fresh
+        is_single = things.__class__ is tuple
+        for target in (targets,) if targets.__class__ is int else targets:
+            known = has[target]
+            if known is None and is_single:
+                has[target] = fresh[target] = things
+                self.queue.append(target)
+            elif known is not things:
+                self.add_all(target, things)
+
     def forget(self) -> None:
-        """Let go of what only solving needs, so that there is room for what is made of it."""
+        """Let go of what only solving needs, so that there is room for what is made of it.
+
+        Objects that several variables have stay in the order that their set has; many have the same.
+        """
         for each in (self.rules, self.looked_up, self.singles, self.known_members, self.late_members):
             each.clear()
+        self.copies.clear()
+        shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for variable, known in enumerate(self.has):
+            if known.__class__ is set:
+                things = tuple(cast("set[int]", known))
+                self.has[variable] = shared.setdefault(things, things)
+        for call in self.calls:
+            call.bound = cast("Any", tuple(call.bound))
         for each in (self.hooked, self.watchers, self.implied, self.fallbacks, self.unbound, self.early):
             each.clear()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg.memory import without_collections
 from headwater.cpg.resolve.arguments import argument_rows
+from headwater.cpg.resolve.callgraph import target_names
 from headwater.cpg.resolve.definitions import definition_rows
 from headwater.cpg.resolve.flow import flow_rows, gather_sites
 from headwater.cpg.resolve.hierarchy import base_rows, order_rows, override_rows
@@ -22,7 +23,7 @@ from headwater.cpg.resolve.summaries import summary_rows
 from headwater.cpg.resolve.symbols import Distributions, symbols_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from headwater.cpg.resolve.arguments import ArgumentRows
     from headwater.cpg.resolve.defining import FileValues
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 class ResolvedRows:
     """What a repository's values say: entry `i` of every list of one of these belongs to row `i`.
 
-    `roots` are the folders that imports begin at; `outcome` is what a call graph is made of. There are types
-    for files that are given with hints.
+    `roots` are the folders that imports begin at; `target_names` has the name of each candidate in a call
+    graph. There are types for files that are given with hints.
     """
 
     roots: tuple[str, ...]
@@ -53,6 +54,7 @@ class ResolvedRows:
     overrides: OverrideRows
     calls: CallRows
     targets: TargetRows
+    target_names: Sequence[str | None]
     arguments: ArgumentRows
     bindings: BindingRows
     references: ReferenceRows
@@ -61,7 +63,6 @@ class ResolvedRows:
     flows: FlowRows
     summaries: SummaryRows
     effects: EffectRows
-    outcome: Outcome
 
 
 def resolve_files(
@@ -77,20 +78,29 @@ def resolve_files(
         bound: what binds names; without it, only names of modules and classes have symbols
     """
     with without_collections():
-        return _resolved(files, names or Distributions(), bound or Bound())
+        return _rows(_solved(files, names or Distributions()), bound or Bound())
 
 
-def _resolved(files: Iterable[FileValues], known: Distributions, bound: Bound) -> ResolvedRows:
+def find_calls(files: Iterable[FileValues], names: Distributions | None = None) -> Outcome:
+    """What a call graph is made of: the program that files are, its calls and all their candidates."""
+    with without_collections():
+        return _solved(files, names or Distributions())
+
+
+def _solved(files: Iterable[FileValues], names: Distributions) -> Outcome:
     program = solve(files)
-    symbols = symbols_of(program, known)
-    outcome = call_rows(program, symbols, known)
+    return call_rows(program, symbols_of(program, names), names)
+
+
+def _rows(outcome: Outcome, bound: Bound) -> ResolvedRows:
+    program = outcome.program
     imports = import_rows(outcome)
     types, type_facts = type_rows(outcome)
     sites = gather_sites(program)
     summaries, effects, ways = summary_rows(outcome, sites)
     return ResolvedRows(
         roots=program.solver.index.roots,
-        definitions=definition_rows(program, symbols),
+        definitions=definition_rows(program, outcome.symbols),
         imports=imports,
         exports=export_rows(outcome),
         bases=base_rows(outcome),
@@ -98,6 +108,7 @@ def _resolved(files: Iterable[FileValues], known: Distributions, bound: Bound) -
         overrides=override_rows(outcome),
         calls=outcome.calls,
         targets=outcome.targets,
+        target_names=target_names(outcome),
         bindings=binding_rows(outcome, imports, bound),
         references=reference_rows(outcome),
         types=types,
@@ -106,5 +117,4 @@ def _resolved(files: Iterable[FileValues], known: Distributions, bound: Bound) -
         flows=flow_rows(outcome, sites, ways),
         summaries=summaries,
         effects=effects,
-        outcome=outcome,
     )

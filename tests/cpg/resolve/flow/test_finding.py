@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from resolve_sample import resolved
 
 from headwater.cpg.resolve.confidence import confidence_of
+from headwater.cpg.resolve.flow.rows import NO_CALL
 
 DEFS = "def source():\n return object()\ndef sink(x): ...\n"
 SAME = {
@@ -256,8 +257,8 @@ def test_a_way_says_its_call_and_how_sure_it_is() -> None:
         if kind == "arg_param" and rows.flows.confidence[at] == confidence_of("value", 2)
     ]
     calls = {rows.flows.call[at] for at in found}
-    assert [rows.calls.resolution[call] for call in calls if call is not None] == ["ambiguous"]
-    assert len(found) == len({(rows.flows.src_node[at], rows.flows.dst_node[at]) for at in found}) == 4
+    assert [rows.calls.resolution[call] for call in calls if call != NO_CALL] == ["ambiguous"]
+    assert len(found) == len({(rows.flows.src[at], rows.flows.dst[at]) for at in found}) == 4
 
 
 @pytest.mark.parametrize(
@@ -288,10 +289,8 @@ def test_all_rows_are_the_same_in_any_order_of_files() -> None:
         assert asdict(getattr(one, name)) == asdict(getattr(other, name))
     ways = list(
         zip(
-            one.flows.src_path,
-            one.flows.src_node,
-            one.flows.dst_path,
-            one.flows.dst_node,
+            map(one.flows.place, one.flows.src),
+            map(one.flows.place, one.flows.dst),
             one.flows.kind,
             one.flows.call,
             strict=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from resolve_sample import resolved
+from resolve_sample import called, resolved
 
 from headwater.cpg.resolve.callgraph import names_of
 
@@ -11,7 +11,7 @@ from headwater.cpg.resolve.callgraph import names_of
 def effects(source: str) -> dict[str, tuple[list[str], list[str], list[str]]]:
     """By the name of a def its own effects, all of them, and what it raises."""
     rows = resolved(source)
-    program = rows.outcome.program
+    program = called(source).program
     names = {program.place(variable)[1]: name for variable, name in names_of(program).items()}
     columns = zip(
         rows.effects.node, rows.effects.own_effects, rows.effects.effects, rows.effects.raises, strict=True
@@ -25,7 +25,7 @@ def effects(source: str) -> dict[str, tuple[list[str], list[str], list[str]]]:
 def summaries(source: str, name: str = "f") -> list[tuple[int, str | None, str, str | None, bool]]:
     """Where the parameters of a function go."""
     rows = resolved(source)
-    program = rows.outcome.program
+    program = called(source).program
     nodes = {
         found.rpartition(".")[2]: program.place(variable)[1] for variable, found in names_of(program).items()
     }
@@ -134,7 +134,9 @@ def test_what_is_raised_comes_to_its_handler() -> None:
     source = f"{RAISING}def f():\n try:\n  g()\n except KeyError: ...\n except E as e: ...\n"
     flows = resolved(source).flows
     ways = [
-        (flows.src_node[at], flows.dst_node[at]) for at, kind in enumerate(flows.kind) if kind == "exception"
+        (flows.place(flows.src[at])[1], flows.place(flows.dst[at])[1])
+        for at, kind in enumerate(flows.kind)
+        if kind == "exception"
     ]
     assert len(ways) == 1
     inside = resolved("def f():\n try:\n  raise KeyError('a')\n except LookupError: ...\n").flows

@@ -25,21 +25,25 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.flow.sites import Sites
     from headwater.cpg.resolve.outcome import Outcome
 
+_MOST_UNSETTLED = 10_000
+
 
 def flow_rows(outcome: Outcome, sites: Sites, more: Sequence[Flow] = ()) -> FlowRows:
     """All ways of data across defs, in a fixed order; `more` are those that others have found."""
-    flowing = Flowing(outcome, sites)
-    candidates = candidates_of(outcome)
-    for number, things in enumerate(candidates):
+    program = outcome.program
+    flowing = Flowing(outcome, sites, FlowRows([each.path for each in program.files], program.bases))
+    for number, things in enumerate(candidates_of(outcome)):
         is_own = flow_through_call(flowing, number, things)
         if not is_own or things[0][1] < EXPORT_THRESHOLD:
             flow_outside(flowing, number, [] if is_own else things)
-    flow_at_once(flowing)
-    flow_through_attributes(flowing)
-    flow_through_items(flowing)
-    flow_through_imports(flowing)
+        if len(flowing.found) > _MOST_UNSETTLED:
+            flowing.settle()
+    for find in (flow_at_once, flow_through_attributes, flow_through_items, flow_through_imports):
+        find(flowing)
+        flowing.settle()
     flowing.found += more
-    return flowing.rows()
+    flowing.settle()
+    return flowing.rows
 
 
 def candidates_of(outcome: Outcome) -> list[list[tuple[int, float]]]:

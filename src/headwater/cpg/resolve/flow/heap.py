@@ -143,7 +143,7 @@ def _given(flowing: Flowing, binding: int) -> list[int]:
     solver, sites = flowing.outcome.program.solver, flowing.sites
     return [
         each
-        for each in sites.copies.get(binding, ())
+        for each in sites.copied(binding)
         if sites.is_node(each) and each not in solver.functions and each not in solver.classes
     ]
 
@@ -191,6 +191,6 @@ def flow_through_imports(flowing: Flowing) -> None:
         variable = each.imported.variable
         flowing.found += [
             (source, variable, "global", None, True, None, 1.0)
-            for source in dict.fromkeys(flowing.sites.copies.get(member, ()))
+            for source in dict.fromkeys(flowing.sites.copied(member))
             if flowing.sites.is_node(source)
         ]

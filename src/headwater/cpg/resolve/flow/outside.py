@@ -138,5 +138,5 @@ def homes_of(flowing: Flowing, variable: int) -> list[int]:
     ]
     if found:
         return found
-    around = dict.fromkeys((variable, *sites.copies.get(variable, ())))
+    around = dict.fromkeys((variable, *sites.copied(variable)))
     return [each for each in around if sites.is_node(each)]

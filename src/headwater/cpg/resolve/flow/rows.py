@@ -5,39 +5,50 @@ Not here: which there are.
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from headwater.cpg.resolve.objects import BUILTIN, EXTERNAL, METHOD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headwater.cpg.resolve.flow.sites import Sites
     from headwater.cpg.resolve.outcome import Outcome
 
+NO_CALL = -1
 # From which variable to which, kind, path, whether the value stays the same, the call, how sure.
 Flow: TypeAlias = "tuple[int, int, str, str | None, bool, int | None, float]"
 
 
 @dataclass(frozen=True, slots=True)
 class FlowRows:
-    """One entry per way of data from a node to another.
+    """One entry per way of data from a node to another: `src` and `dst` are the variables that the nodes are.
 
+    A variable's file is the last of `paths` that begins at or before it, by `bases`; its node is how far.
     `kind` is arg_param, return_call, yield, summary (through a call of what is not in the repository), store,
     load, global or exception. `access_path` is the attribute or item that it goes into or comes out of.
     `preserves_value` is false where another value is made of it. `call` is the index of the call that it goes
-    through. `left_out` says by kind how many places have so many ways that none of them is there.
+    through, or NO_CALL. `left_out` says by kind how many places have so many ways that none of them is there.
     """
 
-    src_path: list[str] = field(default_factory=list[str])
-    src_node: list[int] = field(default_factory=list[int])
-    dst_path: list[str] = field(default_factory=list[str])
-    dst_node: list[int] = field(default_factory=list[int])
+    paths: Sequence[str] = ()
+    bases: Sequence[int] = ()
+    src: array[int] = field(default_factory=lambda: array("i"))
+    dst: array[int] = field(default_factory=lambda: array("i"))
     kind: list[str] = field(default_factory=list[str])
     access_path: list[str | None] = field(default_factory=list["str | None"])
     preserves_value: list[bool] = field(default_factory=list[bool])
-    call: list[int | None] = field(default_factory=list["int | None"])
+    call: array[int] = field(default_factory=lambda: array("i"))
     confidence: list[float] = field(default_factory=list[float])
     left_out: dict[str, int] = field(default_factory=dict[str, int])
+
+    def place(self, variable: int) -> tuple[str, int]:
+        """The path and the node of a variable."""
+        file = bisect_right(self.bases, variable) - 1
+        return self.paths[file], variable - self.bases[file]
 
 
 @dataclass(slots=True)
@@ -46,9 +57,8 @@ class Flowing:
 
     outcome: Outcome
     sites: Sites
+    rows: FlowRows
     found: list[Flow] = field(default_factory=list["Flow"])
-    left_out: dict[str, int] = field(default_factory=dict[str, int])
-
     items: frozenset[int] | None = None
     names: dict[int, str] | None = None
 
@@ -72,27 +82,24 @@ class Flowing:
 
     def leave_out(self, kind: str) -> None:
         """Count a place that has too many ways."""
-        self.left_out[kind] = self.left_out.get(kind, 0) + 1
+        self.rows.left_out[kind] = self.rows.left_out.get(kind, 0) + 1
 
-    def rows(self) -> FlowRows:
-        """All that was found, where both ends are nodes."""
-        file_of, bases = self.sites.file_of, self.outcome.program.bases
-        paths = [each.path for each in self.outcome.program.files]
+    def settle(self) -> None:
+        """Put what was found since into rows, where both ends are nodes: they need less room."""
+        file_of, rows = self.sites.file_of, self.rows
         found = [
             each
             for each in self.found
             if each[0] != each[1] and file_of[each[0]] >= 0 and file_of[each[1]] >= 0
         ]
         self.found.clear()
-        return FlowRows(
-            src_path=[paths[file_of[each[0]]] for each in found],
-            src_node=[each[0] - bases[file_of[each[0]]] for each in found],
-            dst_path=[paths[file_of[each[1]]] for each in found],
-            dst_node=[each[1] - bases[file_of[each[1]]] for each in found],
-            kind=[each[2] for each in found],
-            access_path=[each[3] for each in found],
-            preserves_value=[each[4] for each in found],
-            call=[each[5] for each in found],
-            confidence=[each[6] for each in found],
-            left_out=self.left_out,
-        )
+        if not found:
+            return
+        src, dst, kind, path, is_same, call, sure = zip(*found, strict=True)
+        rows.src.extend(src)
+        rows.dst.extend(dst)
+        rows.kind.extend(kind)
+        rows.access_path.extend(path)
+        rows.preserves_value.extend(is_same)
+        rows.call.extend([NO_CALL if each is None else each for each in call])
+        rows.confidence.extend(sure)

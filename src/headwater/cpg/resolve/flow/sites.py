@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headwater.cpg.extract.values.expressions import METHODS
 from headwater.cpg.extract.values.facts import (
@@ -29,9 +29,10 @@ from headwater.cpg.extract.values.facts import (
     TRY,
     YIELDED,
 )
+from headwater.cpg.resolve.defining import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from headwater.cpg.resolve.resolution import Program
 
@@ -59,7 +60,8 @@ class Sites:
     `arguments` are those of calls and operators, `receivers` what attributes are read of with their name and
     the def that reads them; `stored`, `item_stores` and `item_loads` have target, source and key.
     `operators` has the methods of operators, `again` what augmented assignments load before they store.
-    `copies` has the sources of variables that get what others have, `recalled` what was stored just before.
+    `copies` has the sources of variables that get what others have, one without a list; `recalled` has what
+    was stored just before.
     """
 
     file_of: array[int]
@@ -69,7 +71,7 @@ class Sites:
     again: set[int] = field(default_factory=set[int])
     returned: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
     yielded: dict[int, list[tuple[int, bool]]] = field(default_factory=dict[int, "list[tuple[int, bool]]"])
-    copies: dict[int, list[int]] = field(default_factory=dict[int, "list[int]"])
+    copies: dict[int, int | list[int]] = field(default_factory=dict[int, "int | list[int]"])
     stored: list[tuple[int, int, str]] = field(default_factory=list["tuple[int, int, str]"])
     item_stores: list[tuple[int, int, str | None]] = field(
         default_factory=list["tuple[int, int, str | None]"]
@@ -80,6 +82,11 @@ class Sites:
     recalled: list[tuple[int, int, str]] = field(default_factory=list["tuple[int, int, str]"])
     raised: list[tuple[int, int, int]] = field(default_factory=list["tuple[int, int, int]"])
     guards: list[Guard] = field(default_factory=list["Guard"])
+
+    def copied(self, variable: int) -> Sequence[int]:
+        """The sources of a variable that gets what others have."""
+        found = self.copies.get(variable, ())
+        return (found,) if isinstance(found, int) else found
 
     def is_node(self, variable: int) -> bool:
         """Whether a variable is a node."""
@@ -92,19 +99,18 @@ def gather_sites(program: Program) -> Sites:
     sites = Sites(file_of)
     for number, (file, base) in enumerate(zip(program.files, program.bases, strict=True)):
         file_of[base : base + file.nodes] = array("i", [number]) * file.nodes
-        top = base + file.nodes - 2
-        _gather(sites, base, top, zip(file.op, file.target, file.source, file.text, strict=True))
+        variable = variables_of(file, base).__getitem__
+        targets, sources = map(variable, file.target), map(variable, file.source)
+        _gather(sites, base + _MODULE_ROW, zip(file.op, targets, sources, file.text, strict=True))
     return sites
 
 
-def _gather(sites: Sites, base: int, top: int, facts: Iterable[tuple[int, int, int, str | None]]) -> None:  # noqa: C901, PLR0912  one loop, run for every fact
+def _gather(sites: Sites, owner: int, facts: Iterable[tuple[int, int, int, str | None]]) -> None:  # noqa: C901, PLR0912  one loop, run for every fact
     arguments: list[Argument] = []
-    owner = base + _MODULE_ROW
-    for op, target, source, text in facts:
+    copies = sites.copies
+    for op, to, of, text in facts:
         if op not in _WANTED:
             continue
-        to = base + target if target >= 0 else top - target if target != -1 else -1
-        of = base + source if source >= 0 else top - source if source != -1 else -1
         if op == ARG:
             arguments.append((to, text, of))
         elif op == CALL:
@@ -117,7 +123,13 @@ def _gather(sites: Sites, base: int, top: int, facts: Iterable[tuple[int, int, i
         elif op == ATTR:
             sites.receivers[to] = (of, text or "", owner)
         elif op == COPY:
-            sites.copies.setdefault(to, []).append(of)
+            known: Any = copies.get(to)
+            if known is None:
+                copies[to] = of
+            elif known.__class__ is int:
+                copies[to] = [known, of]
+            else:
+                known.append(of)
             if text is not None:
                 sites.recalled.append((to, of, text))
         elif op == IN:

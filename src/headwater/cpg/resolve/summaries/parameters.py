@@ -40,7 +40,7 @@ _RETURN, _SELF, _GLOBAL = "return", "self", "global"
 class _Following:
     outcome: Outcome
     transfers: Transfers
-    labels: dict[int, set[Label]] = field(default_factory=dict[int, "set[Label]"])
+    labels: dict[int, list[Label]] = field(default_factory=dict[int, "list[Label]"])
     queue: deque[tuple[int, Label]] = field(default_factory=deque["tuple[int, Label]"])
     found: dict[Summary, None] = field(default_factory=dict["Summary", None])
     given: dict[tuple[int, int], list[tuple[int, int]]] = field(
@@ -51,10 +51,14 @@ class _Following:
     shared: frozenset[int] = frozenset()
 
     def put(self, variable: int, label: Label) -> None:
-        known = self.labels.setdefault(variable, set())
-        if label not in known and len(known) < _MOST_LABELS:
-            known.add(label)
-            self.queue.append((variable, label))
+        known = self.labels.get(variable)
+        if known is None:
+            self.labels[variable] = [label]
+        elif len(known) < _MOST_LABELS and label not in known:
+            known.append(label)
+        else:
+            return
+        self.queue.append((variable, label))
 
 
 def find_summaries(outcome: Outcome, sites: Sites, callers: Callers) -> list[Summary]:
@@ -147,7 +151,7 @@ def _add_outside(following: _Following, sites: Sites, site: int, thing: int) -> 
 
 def _follow(following: _Following, variable: int, label: Label) -> None:
     function, place, part, is_same = label
-    for to, path, stays in following.transfers.out.get(variable, ()):
+    for to, (path, stays) in following.transfers.of(variable):
         if to in following.shared:
             _find(following, (function, place, part, _GLOBAL, None, is_same and stays))
             continue

@@ -6,7 +6,7 @@ Not here: what follows from them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headwater.cpg.extract.values.facts import (
     ARG,
@@ -26,44 +26,57 @@ from headwater.cpg.extract.values.facts import (
     UNPACK,
     YIELDS,
 )
+from headwater.cpg.resolve.defining import variables_of
 from headwater.cpg.resolve.flow.heap import path_of_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headwater.cpg.resolve.resolution import Program
 
 ANY = "[*]"
-# Where to, by which path, whether the value stays the same.
-Transfer: TypeAlias = "tuple[int, str | None, bool]"
+# By which path, whether the value stays the same.
+Way: TypeAlias = "tuple[str | None, bool]"
 
 
 @dataclass(slots=True)
 class Transfers:
-    """By variable where its value goes; and for returned variables the functions, and whether they yield."""
+    """By variable where its value goes; and for returned variables the functions, and whether they yield.
 
-    out: dict[int, list[Transfer]] = field(default_factory=dict[int, "list[Transfer]"])
+    There are so many of them that each is two entries of `out`: where to, and how, which many share.
+    """
+
+    out: dict[int, list[Any]] = field(default_factory=dict[int, "list[Any]"])
+    ways: dict[Way, Way] = field(default_factory=dict["Way", "Way"])
     returned: dict[int, list[tuple[int, bool]]] = field(default_factory=dict[int, "list[tuple[int, bool]]"])
 
     def add(self, source: int, target: int, path: str | None, *, is_same: bool) -> None:
         """One more."""
+        way = (path, is_same)
+        way = self.ways.setdefault(way, way)
         known = self.out.get(source)
         if known is None:
-            self.out[source] = [(target, path, is_same)]
+            self.out[source] = [target, way]
         else:
-            known.append((target, path, is_same))
+            known += (target, way)
+
+    def of(self, source: int) -> Iterator[tuple[int, Way]]:
+        """Where a value goes, and how."""
+        found = iter(self.out.get(source, ()))
+        return zip(found, found, strict=True)
 
 
 def find_transfers(program: Program) -> Transfers:  # noqa: C901, PLR0912  one loop, run for every fact
     """Go through the value facts of all files once."""
     found = Transfers()
     for file, base in zip(program.files, program.bases, strict=True):
-        top = base + file.nodes - 2
+        variable = variables_of(file, base).__getitem__
+        targets, sources = map(variable, file.target), map(variable, file.source)
         call = -1  # the operator that arguments belong to; those of calls go by what is called
-        for op, target, source, text in zip(file.op, file.target, file.source, file.text, strict=True):
-            if op not in _WANTED or source == -1:
+        for op, to, of, text in zip(file.op, targets, sources, file.text, strict=True):
+            if op not in _WANTED or of == -1:
                 call = -1 if op == CALL else call
                 continue
-            to = base + target if target >= 0 else top - target if target != -1 else -1
-            of = base + source if source >= 0 else top - source
             if op == ARG:
                 if call >= 0:
                     found.add(of, call, None, is_same=False)
