@@ -182,7 +182,7 @@ def scip(
     index = scip_index(
         files,
         occurrences,
-        graph_tables(definitions),
+        graph_tables(definitions, ["INHERITS", "OVERRIDES"]),
         root=path.resolve().as_uri(),
         version=version("headwater"),
     )

@@ -76,7 +76,7 @@ def scip_index(
     Args:
         files: what the first query gave.
         occurrences: what the second gave.
-        tables: all definitions, and the edges between them.
+        tables: all definitions, and what they inherit and override; other edges do not matter.
         root: the repository's folder, as a URI.
         version: the version of Headwater.
     """
