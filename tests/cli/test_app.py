@@ -23,7 +23,8 @@ HELPS = [
     *((), ("build",), ("plan",), ("lineage",), ("explain",)),
     *(("query",), ("replay",), ("diff",), ("init",), ("doctor",), ("functions",)),
     *(("table", each) for each in UPKEEP.split()),
-    *(("runs",), ("show",), ("export", "callgraph")),
+    *(("runs",), ("show",)),
+    *(("export", each) for each in ("callgraph", "graph", "scip")),
 ]
 WRONG = {
     "an option": (("build", "--nope"), "No such option"),

@@ -1,26 +1,33 @@
-"""`headwater export callgraph`, run as a user would."""
+"""`headwater export`, run as a user would."""
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
+import pyarrow.parquet as pq
 import pytest
 import typer
+from scip_messages import complaints_of, read_index, slices_of
 from typer.testing import CliRunner
 
 from headwater.cli.export import export
-from headwater.errors import HeadwaterError, ProjectNotFound
+from headwater.cpg.exports.grammar import last_part
+from headwater.errors import HeadwaterError, InvalidSetting, ProjectNotFound, TargetNotEmpty
+from headwater.opening import open_project
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from typer.testing import Result
 
 pytestmark = pytest.mark.usefixtures("runtime")
 
 APP = typer.Typer()
 APP.add_typer(export)
+EXAMPLE = Path(__file__).parents[2] / "examples" / "small_repo"
 SMALL = ("--set", "master=local[2]", "--set", "driver_memory=2g")
 
 
@@ -89,3 +96,97 @@ def test_a_root_without_python_is_refused_before_anything_is_made(tmp_path: Path
     assert isinstance(error, HeadwaterError)
     assert isinstance(error, ProjectNotFound)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the example, after its one build."""
+    folder = tmp_path_factory.mktemp("exports") / "small_repo"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".headwater", "__pycache__"))
+    settings = {"master": "local[2]", "driver_memory": "2g"}
+    outcome = open_project(folder, settings=settings).build()
+    assert outcome.error is None
+    return folder
+
+
+def exported(*arguments: object) -> dict[str, Any]:
+    done = CliRunner().invoke(APP, ["export", *map(str, arguments), "--json", *SMALL])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_all_forms_have_the_same_graph(built: Path, tmp_path: Path) -> None:
+    told = {
+        form: exported("graph", built, "--format", form, "--out", tmp_path / form)
+        for form in ("graphml", "dot", "csv", "parquet")
+    }
+    numbers = {(each["nodes"], each["edges"]) for each in told.values()}
+    assert len(numbers) == 1
+    nodes, edges = numbers.pop()
+    assert told["csv"]["files"] == [str(tmp_path / "csv" / name) for name in ("nodes.csv", "edges.csv")]
+    with (tmp_path / "csv" / "nodes.csv").open(newline="") as file:
+        ids = {row["id"]: row for row in csv.DictReader(file)}
+    with (tmp_path / "csv" / "edges.csv").open(newline="") as file:
+        joined = [(row["source"], row["target"]) for row in csv.DictReader(file)]
+    root = ET.parse(tmp_path / "graphml").getroot()  # noqa: S314  our own file
+    drawn = [
+        (each.attrib["source"], each.attrib["target"]) for each in root.iter() if each.tag.endswith("}edge")
+    ]
+    kept = pq.read_table(tmp_path / "parquet" / "edges.parquet").select(["source", "target"])
+    assert joined == drawn == [tuple(row.values()) for row in kept.to_pylist()]
+    assert (len(ids), len(joined)) == (nodes, edges)
+    assert {end for each in joined for end in each} <= set(ids)
+    assert (tmp_path / "dot").read_text().count(" -> ") == edges
+    assert "library.books.Catalogue.find" in {row["name"] for row in ids.values()}
+
+
+def test_an_index_obeys_the_laws_of_scip(built: Path, tmp_path: Path) -> None:
+    told = exported("scip", built, "--out", tmp_path / "index.scip")
+    index = read_index((tmp_path / "index.scip").read_bytes())
+    assert index.metadata.project_root == built.as_uri()
+    assert complaints_of(index) == []
+    assert told["left_out"] == []
+    occurrences = 0
+    for document in index.documents:
+        found = slices_of(document, (built / document.relative_path).read_bytes())
+        occurrences += len(found)
+        ranges = [tuple(each.range) for each in document.occurrences]
+        assert ranges == sorted(ranges)
+        for text, roles, symbol in found:
+            if roles & 1 and not symbol.startswith("local "):
+                name, suffix = last_part(symbol)
+                assert text == ("" if suffix == "/" else name)
+    paths = [each.relative_path for each in index.documents]
+    assert paths == sorted(each.relative_to(built).as_posix() for each in built.rglob("*.py"))
+    assert (told["documents"], told["occurrences"]) == (len(paths), occurrences)
+    assert told["symbols"] == sum(len(each.symbols) for each in index.documents)
+    assert told["external_symbols"] == len(index.external_symbols)
+
+
+def test_less_of_a_graph_can_be_asked_for(built: Path, tmp_path: Path) -> None:
+    out = tmp_path / "calls"
+    exported("graph", built, "--format", "csv", "--kinds", "CALLS", "--repository-only", "--out", out)
+    rows = list(csv.DictReader((out / "edges.csv").read_text().splitlines()))
+    assert {row["kind"] for row in rows} == {"CALLS"}
+    nodes = list(csv.DictReader((out / "nodes.csv").read_text().splitlines()))
+    assert {row["is_external"] for row in nodes} == {"false"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("graph", "--format", "csv", "--out", "full"), TargetNotEmpty),
+        (("graph", "--format", "dot", "--out", "full"), InvalidSetting),
+        (("graph", "--out", "new", "--kinds", "CALLS,calls"), InvalidSetting),
+        (("scip", "--out", "full"), InvalidSetting),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], error: type[HeadwaterError]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    done = CliRunner().invoke(APP, ["export", *arguments])
+    assert type(done.exception) is error
+    assert [each.name for each in tmp_path.iterdir()] == ["full"]

@@ -14,9 +14,24 @@ EXPORT_THRESHOLD    how sure a candidate must be to be in one, unless another is
 QUESTIONS           what people ask of code, by name; `answer_to` answers what is `Asked` of a `Graph` by an
                     `Answer`, which has a `Finding` for each line and a `Link` for each arrow
 EXAMPLE_QUESTIONS   queries to begin with
+definitions_query   asks for definitions with their edges, and graph_tables makes GraphTables of the answer,
+                    of kinds out of DEFINITION_KINDS and DEFINITION_EDGES; graphml_of and dot_of write them
+scip_queries        ask for occurrences, and scip_index makes a ScipIndex of the answers
 """
 
 from headwater.cpg.callgraphs import callgraph_query, callgraphs_of
+from headwater.cpg.exports import (
+    DEFINITION_EDGES,
+    DEFINITION_KINDS,
+    GraphTables,
+    ScipIndex,
+    definitions_query,
+    dot_of,
+    graph_tables,
+    graphml_of,
+    scip_index,
+    scip_queries,
+)
 from headwater.cpg.installed import distribution_of, installed_for
 from headwater.cpg.pipeline import (
     EVIDENCE,
@@ -31,6 +46,8 @@ from headwater.cpg.resolve import EXPORT_THRESHOLD
 from headwater.cpg.summary import EXAMPLE_QUESTIONS, GraphSummary, summary_of, summary_query
 
 __all__ = [
+    "DEFINITION_EDGES",
+    "DEFINITION_KINDS",
     "EVIDENCE",
     "EXAMPLE_QUESTIONS",
     "EXPORT_THRESHOLD",
@@ -41,16 +58,24 @@ __all__ = [
     "Finding",
     "Graph",
     "GraphSummary",
+    "GraphTables",
     "Link",
+    "ScipIndex",
     "Surroundings",
     "answer_to",
     "callgraph_query",
     "callgraphs_of",
+    "definitions_query",
     "distribution_of",
+    "dot_of",
     "graph_name",
+    "graph_tables",
+    "graphml_of",
     "has_python_files",
     "installed_for",
     "python_graph",
+    "scip_index",
+    "scip_queries",
     "summary_of",
     "summary_query",
 ]
