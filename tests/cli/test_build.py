@@ -307,17 +307,18 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(
     built = headwater_here("build", folder, "--graph", "--no-color", *SMALL)
     assert built.code == 0, built.err
     said = built.out.splitlines()
-    assert said[5].split() == ["files", "1", "(1", "ok)"]
-    assert said[6].split() == ["definitions", "1", "function"]
+    assert said[6].split() == ["files", "1", "(1", "ok)"]
+    assert said[7].split() == ["definitions", "1", "function"]
     *questions, last = [line.strip() for line in said[said.index("Ask it:") + 1 :]]
     assert len(questions) == 2
     assert sorted(path.name for path in (folder / ".headwater" / "graph" / "tables").iterdir()) == [
+        "definitions",
         "evidence_shop",
         "file_nodes",
         "resolution_shop",
     ]
     again = headwaters(again={"arguments": ("build", folder, "--graph", "--no-color")})["again"]
-    assert again.out.startswith("Nothing to do: 43 views, 1 source, 3 tables are as run ")
+    assert again.out.startswith("Nothing to do: 46 views, 1 source, 4 tables are as run ")
     assert "The code graph has 1 file and " in again.out
     answers = [
         headwater_here(*shlex.split(each.removeprefix("headwater ")), "--json", *SMALL)
