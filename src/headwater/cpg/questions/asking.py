@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+from headwater.cpg.questions.changing import impact_since
 from headwater.cpg.questions.classes import hierarchy
 from headwater.cpg.questions.doing import effects, exceptions
 from headwater.cpg.questions.flows import flow
@@ -85,7 +86,11 @@ QUESTIONS: Mapping[str, Question] = {
     "impact": Question(
         takes=("NAME",),
         tells="what could break if it changes, with the reason for each",
-        answer=lambda graph, asked: impact(graph.code, asked.names, depth=asked.steps(None)),
+        answer=lambda graph, asked: (
+            impact(graph.code, asked.names, depth=asked.steps(None))
+            if asked.diff is None
+            else impact_since(graph, asked.diff, asked.names, depth=asked.steps(None))
+        ),
     ),
     "path": Question(
         takes=("FROM", "TO"),
