@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
 from headwater.cpg.questions.changing import impact_since
+from headwater.cpg.questions.churning import hotspots
 from headwater.cpg.questions.classes import hierarchy
 from headwater.cpg.questions.doing import effects, exceptions
 from headwater.cpg.questions.flows import flow
@@ -133,6 +134,11 @@ QUESTIONS: Mapping[str, Question] = {
         takes=("NAME",),
         tells="the exceptions that may leave it, and where they come from; of an exception who lets it out",
         answer=lambda graph, asked: exceptions(graph.code, *asked.names),
+    ),
+    "hotspots": Question(
+        takes=("[MODULE]",),
+        tells="functions that change often and are complex, by commits and branches",
+        answer=lambda graph, asked: hotspots(graph, *asked.names),
     ),
 }
 

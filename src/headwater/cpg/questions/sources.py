@@ -9,10 +9,12 @@ import ast
 import hashlib
 import stat
 import warnings
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from headwater.cpg.extract.syntax import is_test_path
 from headwater.cpg.resolve.modules import index_modules
+from headwater.errors import NameUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,6 +81,22 @@ def parse(content: bytes) -> ast.Module | None:
 def module_names(paths: Iterable[str]) -> Mapping[str, str]:
     """The dotted name of the module in each file."""
     return index_modules(paths).names
+
+
+def within(names: Mapping[str, str], module: str | None) -> set[str]:
+    """The files of a module or package, by its dotted name or the end of one; all files without any.
+
+    Raises:
+        NameUnknown: there is no such module.
+    """
+    if module is None:
+        return set(names)
+    exact = {path for path, name in names.items() if name == module or name.startswith(f"{module}.")}
+    found = exact or {path for path, name in names.items() if f".{module}." in f".{name}."}
+    if not found:
+        near = ", ".join(get_close_matches(module, sorted(set(names.values()))))
+        raise NameUnknown(name=module, hint=f"Near: {near}. " if near else "")
+    return found
 
 
 def packages(paths: Iterable[str]) -> frozenset[str]:
