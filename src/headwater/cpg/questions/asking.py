@@ -13,6 +13,7 @@ from headwater.cpg.questions.changing import impact_since
 from headwater.cpg.questions.churning import hotspots
 from headwater.cpg.questions.classes import hierarchy
 from headwater.cpg.questions.doing import effects, exceptions
+from headwater.cpg.questions.exposing import api
 from headwater.cpg.questions.flows import flow
 from headwater.cpg.questions.modules import cycles, imports
 from headwater.cpg.questions.unused import DECORATED, dead
@@ -134,6 +135,11 @@ QUESTIONS: Mapping[str, Question] = {
         takes=("NAME",),
         tells="the exceptions that may leave it, and where they come from; of an exception who lets it out",
         answer=lambda graph, asked: exceptions(graph.code, *asked.names),
+    ),
+    "api": Question(
+        takes=("[MODULE]",),
+        tells="what is public, with signatures; or what of it changed since a revision, and what that breaks",
+        answer=lambda graph, asked: api(graph, *asked.names, since=asked.since),
     ),
     "hotspots": Question(
         takes=("[MODULE]",),
