@@ -135,6 +135,12 @@ def test_a_field_without_a_default_breaks_a_dataclass() -> None:
     )
 
 
+def test_another_annotation_breaks_no_call() -> None:
+    assert compared({"a.py": "x: int = 1"}, {"a.py": "x: str = ''"}) == [
+        ("changed", "a.x", "compatible: int -> str")
+    ]
+
+
 def test_a_method_may_still_come_from_a_base() -> None:
     before = {"a.py": "class A(B):\n    def m(self): ...\n"}
     assert compared(before, {"a.py": "class A(B): ...\n"}) == [

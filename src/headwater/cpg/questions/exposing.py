@@ -140,7 +140,8 @@ def _came(entry: Entry, before: Surface, after: Surface) -> str:
 
 
 def _shown(one: Member, other: Member) -> str:
-    return f"{one.kind} {one.text}".strip() if one.kind != other.kind or not one.text else one.text
+    text = one.text.removeprefix(": ")
+    return f"{one.kind} {text}".strip() if one.kind != other.kind or not text else text
 
 
 def _line(entry: Entry, surface: Surface) -> Finding:
