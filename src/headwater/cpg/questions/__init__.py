@@ -8,15 +8,19 @@ callers, callees, refs, defs, impact, path
                               who calls, uses and breaks what
 hierarchy, imports, cycles, dead, effects, exceptions, flow
                               classes, modules, what nothing needs, what is done to the world, ways of values
+impact_since, api, hotspots   what changed since a revision, what is public, and what changes often
 named, matching               what a name means
 """
 
 from headwater.cpg.questions.answer import Answer, Finding, Link
 from headwater.cpg.questions.asking import QUESTIONS, Asked, Question, answer_to
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+from headwater.cpg.questions.changing import impact_since
+from headwater.cpg.questions.churning import hotspots
 from headwater.cpg.questions.classes import hierarchy
 from headwater.cpg.questions.code import Code, code_query
 from headwater.cpg.questions.doing import effects, exceptions
+from headwater.cpg.questions.exposing import api
 from headwater.cpg.questions.flows import flow
 from headwater.cpg.questions.graph import Graph
 from headwater.cpg.questions.modules import cycles, imports
@@ -33,6 +37,7 @@ __all__ = [
     "Link",
     "Question",
     "answer_to",
+    "api",
     "callees",
     "callers",
     "code_query",
@@ -43,7 +48,9 @@ __all__ = [
     "exceptions",
     "flow",
     "hierarchy",
+    "hotspots",
     "impact",
+    "impact_since",
     "imports",
     "matching",
     "named",

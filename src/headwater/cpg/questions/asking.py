@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
+from headwater.cpg.questions.changing import impact_since
+from headwater.cpg.questions.churning import hotspots
 from headwater.cpg.questions.classes import hierarchy
 from headwater.cpg.questions.doing import effects, exceptions
+from headwater.cpg.questions.exposing import api
 from headwater.cpg.questions.flows import flow
 from headwater.cpg.questions.modules import cycles, imports
 from headwater.cpg.questions.unused import DECORATED, dead
@@ -85,7 +88,11 @@ QUESTIONS: Mapping[str, Question] = {
     "impact": Question(
         takes=("NAME",),
         tells="what could break if it changes, with the reason for each",
-        answer=lambda graph, asked: impact(graph.code, asked.names, depth=asked.steps(None)),
+        answer=lambda graph, asked: (
+            impact(graph.code, asked.names, depth=asked.steps(None))
+            if asked.diff is None
+            else impact_since(graph, asked.diff, asked.names, depth=asked.steps(None))
+        ),
     ),
     "path": Question(
         takes=("FROM", "TO"),
@@ -128,6 +135,16 @@ QUESTIONS: Mapping[str, Question] = {
         takes=("NAME",),
         tells="the exceptions that may leave it, and where they come from; of an exception who lets it out",
         answer=lambda graph, asked: exceptions(graph.code, *asked.names),
+    ),
+    "api": Question(
+        takes=("[MODULE]",),
+        tells="what is public, with signatures; or what of it changed since a revision, and what that breaks",
+        answer=lambda graph, asked: api(graph, *asked.names, since=asked.since),
+    ),
+    "hotspots": Question(
+        takes=("[MODULE]",),
+        tells="functions that change often and are complex, by commits and branches",
+        answer=lambda graph, asked: hotspots(graph, *asked.names),
     ),
 }
 

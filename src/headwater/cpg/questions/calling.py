@@ -59,14 +59,23 @@ def impact(code: Code, names: Iterable[str], *, depth: int | None = None) -> Ans
     return impact_of(code, starts, subject_of(code, starts), depth=depth)
 
 
-def impact_of(code: Code, starts: list[int], subject: str, *, depth: int | None = None) -> Answer:
-    """The same, of definitions that are known."""
+def impact_of(
+    code: Code,
+    starts: list[int],
+    subject: str,
+    *,
+    depth: int | None = None,
+    whole: Iterable[int] | None = None,
+) -> Answer:
+    """The same, of definitions that are known; `whole` are those that change with all that is in them."""
 
     def step(node: int) -> list[Edge]:
         edges = [each for each in code.into(node, *_STRENGTH) if _matters(code, each)]
         return sorted(edges, key=lambda each: (_STRENGTH.index(each.kind), -each.confidence))
 
-    reached = code.reached([*starts, *_inside(code, starts)], step, into=True, depth=depth)
+    reached = code.reached(
+        [*starts, *_inside(code, starts if whole is None else whole)], step, into=True, depth=depth
+    )
     hit = sorted(
         ((steps, edge) for steps, edge in reached.values() if edge is not None),
         key=lambda each: (each[0], *standing(code, each[1])),
