@@ -23,7 +23,7 @@ HELPS = [
     *((), ("build",), ("plan",), ("lineage",), ("explain",)),
     *(("query",), ("replay",), ("diff",), ("init",), ("doctor",), ("functions",)),
     *(("table", each) for each in UPKEEP.split()),
-    *(("runs",), ("show",), ("export", "callgraph")),
+    *(("runs",), ("show",), ("export", "callgraph"), ("ask",), ("serve",)),
 ]
 WRONG = {
     "an option": (("build", "--nope"), "No such option"),
