@@ -77,10 +77,10 @@ def served(
     idle: float | None = None,
 ) -> Generator[tuple[Server, Thread]]:
     with Server(place, read, stamp) as server:
-        thread = Thread(target=server.serve, args=(idle,))
+        ready = Event()
+        thread = Thread(target=server.serve, args=(idle, ready.set))
         thread.start()
-        while not place.exists() and thread.is_alive():
-            thread.join(0.01)
+        assert ready.wait(10)
         yield server, thread
         server.end()
         thread.join()

@@ -193,8 +193,11 @@ class Server:
             self._graph = (stamp, graph)
         return self._graph[1]
 
-    def serve(self, idle: float | None = None) -> None:
-        """Answers until `end` is called, or until nobody has asked for `idle` seconds."""
+    def serve(self, idle: float | None = None, ready: Callable[[], None] | None = None) -> None:
+        """Answers until `end` is called, or until nobody has asked for `idle` seconds.
+
+        `ready` is called once clients can connect.
+        """
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
             try:
                 door.bind(str(self.place))
@@ -207,6 +210,8 @@ class Server:
             accepting = Thread(target=self._accept, args=(door,), daemon=True)
             accepting.start()
             try:
+                if ready is not None:
+                    ready()
                 self._answer_all(idle)
             finally:
                 self.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -57,10 +57,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
     table = pa.Table.from_pylist(rows).select([*columns, "own_effects", "effects", "raises", "incoming"])
     graph = Graph("shop", folder, lambda _: table)
     with Server(socket_of(open_project(folder)), lambda: graph, lambda: None) as server:
-        thread = Thread(target=server.serve)
+        ready = Event()
+        thread = Thread(target=server.serve, args=(None, ready.set))
         thread.start()
-        while not server.place.exists() and thread.is_alive():
-            thread.join(0.01)
+        assert ready.wait(10)
         yield folder
         server.end()
         thread.join()

@@ -55,9 +55,8 @@ def serve(
             read, stamp = partial(graph_of, project, listen), partial(_last_run, project)
             server = held.enter_context(Server(socket_of(project), read, stamp))
             count = len(server.load().code)
-        _tell(server, project, count, shown)
         try:
-            server.serve(idle * _SECONDS or None)
+            server.serve(idle * _SECONDS or None, partial(_tell, server, project, count, shown))
         except KeyboardInterrupt:
             pass
         finally:
