@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
 import headwater
-from headwater.errors import ProjectNotFound, SessionIncompatible
-from headwater.opening import open_project, open_roots
+from headwater.cpg import Asked, Graph
+from headwater.errors import NotAGraph, ProjectNotFound, RevisionUnknown, SessionIncompatible, WrongUsage
+from headwater.opening import ask, check_asked, graph_of, open_project, open_roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,3 +111,49 @@ def test_several_roots_are_repositories_of_one_project(tmp_path: Path) -> None:
     assert (name, alone.config.root) == ("two", tmp_path / "y")
     with pytest.raises(ProjectNotFound):
         open_roots([*roots, tmp_path / "z"], warehouse=tmp_path / "w")
+
+
+def test_a_graph_that_was_never_built_cannot_be_asked_and_starts_no_spark(tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    project = open_project(tmp_path)
+    with pytest.raises(NotAGraph, match="no code graph"):
+        graph_of(project)
+    with pytest.raises(NotAGraph):
+        ask(project, "defs", "a")
+
+
+@pytest.mark.parametrize(
+    ("asked", "error"),
+    [
+        (Asked(question="nothing"), WrongUsage),
+        (Asked(question="callers"), WrongUsage),
+        (Asked(question="callers", names=("a", "b")), WrongUsage),
+        (Asked(question="callers", names=("a",), depth=-1), WrongUsage),
+        (Asked(question="callers", diff="HEAD"), WrongUsage),
+        (Asked(question="impact", diff="--output=a"), RevisionUnknown),
+        (Asked(question="impact", names=("a",), since=""), RevisionUnknown),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_there_is_a_graph(
+    tmp_path: Path, asked: Asked, error: type[Exception]
+) -> None:
+    def query(sql: str) -> NoReturn:
+        raise AssertionError(sql)
+
+    with pytest.raises(error):
+        check_asked(asked)
+    with pytest.raises(error):
+        ask(
+            Graph("a", tmp_path, query),
+            asked.question,
+            *asked.names,
+            depth=asked.depth,
+            diff=asked.diff,
+            since=asked.since,
+        )
+
+
+def test_a_name_that_may_be_left_out_may_be_given_too() -> None:
+    for names in ((), ("a",)):
+        check_asked(Asked(question="imports", names=names))
+    check_asked(Asked(question="impact", diff="HEAD~1"))

@@ -110,7 +110,8 @@
     │   ├── NameUnknown               HW-QUERY-008  nothing in a code graph is called that
     │   ├── NameAmbiguous             HW-QUERY-009  several things in a code graph are
     │   ├── NotAGraph                 HW-QUERY-010  a question about code, asked of a project without a graph
-    │   └── RevisionUnknown           HW-QUERY-011  git does not know it, or there is no git
+    │   ├── RevisionUnknown           HW-QUERY-011  git does not know it, or there is no git
+    │   └── RequestBroken             HW-QUERY-012  a line to a server of questions that asks nothing
     ├── RunError                      the run cannot go on
     │   ├── WarehouseNotWritable      HW-RUN-001
     │   ├── ManifestUnreadable        HW-RUN-002
@@ -121,7 +122,8 @@
     │   ├── PlanDrift                 HW-RUN-007  what was planned with is not what is here
     │   ├── PinsGone                  HW-RUN-008  versions that a recorded run needs are gone
     │   ├── NotRecorded               HW-RUN-009  a run, or something of a run, that is not on record
-    │   └── NoFixpoint                HW-RUN-010  rows were still new in the last round that is allowed
+    │   ├── NoFixpoint                HW-RUN-010  rows were still new in the last round that is allowed
+    │   └── AlreadyServed             HW-RUN-011  a second server for one code graph
     ├── Defect                        HW-BASE-001    an exception nobody meant to let through
     └── EngineFailed                  HW-ENGINE-001  Spark, Delta or py4j failed at work
 
@@ -1396,6 +1398,16 @@ class RevisionUnknown(QueryError):
 
 
 @dataclass(kw_only=True, eq=False)
+class RequestBroken(QueryError):
+    """A request to a server of questions that is none."""
+
+    code: ClassVar[str] = "HW-QUERY-012"
+    says: ClassVar[str] = "the request is no question: {detail}"
+    advises: ClassVar[str] = "Send one line of JSON: question, names, and perhaps depth, diff and since."
+    detail: str
+
+
+@dataclass(kw_only=True, eq=False)
 class NotResolved(EngineDetail, QueryError):
     """A query that parses, with a column, function or type that is not there."""
 
@@ -1559,6 +1571,16 @@ class NoFixpoint(RunError):
     rounds: int
     new: int
     rows: int
+
+
+@dataclass(kw_only=True, eq=False)
+class AlreadyServed(RunError):
+    """A second server for a code graph that has one."""
+
+    code: ClassVar[str] = "HW-RUN-011"
+    says: ClassVar[str] = "another server listens at {path} already"
+    advises: ClassVar[str] = "Ask with `headwater ask`, which finds it; or stop it first."
+    path: str
 
 
 @dataclass(kw_only=True, eq=False)

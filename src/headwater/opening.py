@@ -3,8 +3,9 @@
     project = headwater.open("examples/orders")     a folder with headwater.toml
     graph = headwater.open("some/repository")       any other folder with Python files
     headwater.open("examples/orders", spark=spark)  the same, in the application of a session that is open
+    headwater.ask(graph, "callers", "Cart.total")   an answer out of a code graph, with its places
 
-Not here: what a project can do.
+Not here: what a project can do, and how questions are answered.
 """
 
 from __future__ import annotations
@@ -17,8 +18,13 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg import (
     EVIDENCE,
+    QUESTIONS,
     RESOLUTION,
+    Answer,
+    Asked,
+    Graph,
     Surroundings,
+    answer_to,
     distribution_of,
     graph_name,
     has_python_files,
@@ -26,12 +32,14 @@ from headwater.cpg import (
     python_graph,
 )
 from headwater.delta import ScanOptions, find_head
+from headwater.errors import NotAGraph, NotBuilt, RevisionUnknown, UnknownDataset, WrongUsage
 from headwater.pipeline import PROJECT_FILE, packaged_project, project_not_found, read_project
-from headwater.run import Project
+from headwater.run import Listener, Project, ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 # The graph of a folder that is a project, too, has a warehouse of its own: two pipelines, two records.
@@ -108,6 +116,88 @@ def open_roots(
     around = Surroundings(installed=installed_for(), roots=names)
     config = replace(config, name=name, declare=partial(python_graph, name, around))
     return Project(config, warehouse=warehouse, profile=profile, settings=settings), names
+
+
+def graph_of(project: Project, listen: Listener = ignore_progress) -> Graph:
+    """The code graph of a project that was opened as one, to ask it several questions.
+
+    It is read when a question first needs it, and stays as the last build left it then.
+
+    Raises:
+        NotAGraph: it was never built; so does a question if what it needs was not built.
+    """
+    root = project.config.root
+    if not project.runs(1):
+        raise NotAGraph(path=str(root))
+
+    def rows(sql: str) -> pa.Table:
+        try:
+            with project.query(sql, listen=listen) as result:
+                return result.read_all()
+        except (NotBuilt, UnknownDataset) as error:
+            raise NotAGraph(path=str(root)) from error
+
+    return Graph(project.config.name, root, rows)
+
+
+def ask(
+    graph: Graph | Project,
+    question: str,
+    *names: str,
+    depth: int | None = None,
+    diff: str | None = None,
+    since: str | None = None,
+) -> Answer:
+    """The answer to a question about code.
+
+    Args:
+        graph: what is asked: a project that was opened as a code graph, or what `graph_of` gives, which is
+            read once for any number of questions.
+        question: callers, callees, refs, and the others that `headwater ask` lists.
+        names: what it is about: dotted names, ends of them (`Cart.total`), or `path:line`.
+        depth: the most steps, for questions that follow edges; 0 for as many as it takes.
+        diff: a revision of git, for the impact of what changed since then.
+        since: a revision of git to compare with.
+
+    Raises:
+        WrongUsage: there is no such question, or it takes other names.
+        NameUnknown, NameAmbiguous: a name means nothing, or several things.
+        NotAGraph: there is no graph to ask.
+    """
+    asked = Asked(question=question, names=names, depth=depth, diff=diff, since=since)
+    check_asked(asked)
+    return answer_to(graph if isinstance(graph, Graph) else graph_of(graph), asked)
+
+
+def check_asked(asked: Asked) -> None:
+    """Whether something can be asked at all, whatever graph there is.
+
+    Raises:
+        WrongUsage: there is no such question, or it takes other names.
+        RevisionUnknown: what is meant as a revision could be taken for an option of git.
+    """
+    question = QUESTIONS.get(asked.question)
+    if question is None:
+        known = "; ".join(" ".join([name, *each.takes]) for name, each in QUESTIONS.items())
+        detail = f"there is no question '{asked.question}'; questions are: {known}"
+        raise WrongUsage(detail=detail, command="headwater ask")
+    least = sum(not each.startswith("[") for each in question.takes)
+    most = None if any("..." in each for each in question.takes) else len(question.takes)
+    if asked.diff is not None:
+        if asked.question != "impact":
+            detail = f"--diff belongs to the question 'impact', not to '{asked.question}'"
+            raise WrongUsage(detail=detail, command="headwater ask")
+        least = 0  # what changed is what it is about
+    count = len(asked.names)
+    if count < least or (most is not None and count > most):
+        takes = " ".join(question.takes) or "no name"
+        detail = f"the question '{asked.question}' takes {takes}, not {count} name{'' if count == 1 else 's'}"
+        raise WrongUsage(detail=detail, command="headwater ask")
+    if asked.depth is not None and asked.depth < 0:
+        raise WrongUsage(detail=f"--depth {asked.depth} is below 0", command="headwater ask")
+    for revision in (asked.diff, asked.since):
+        if revision is not None and (not revision or revision.startswith("-")):
+            raise RevisionUnknown(revision=revision, detail="a revision has another beginning")
 
 
 def _declare_graph(name: str, root: Path, tables: Path) -> None:

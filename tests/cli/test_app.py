@@ -25,6 +25,8 @@ HELPS = [
     *(("table", each) for each in UPKEEP.split()),
     *(("runs",), ("show",)),
     *(("export", each) for each in ("callgraph", "graph", "scip")),
+    ("ask",),
+    ("serve",),
 ]
 WRONG = {
     "an option": (("build", "--nope"), "No such option"),

@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from headwater.cli.altering import constraints, features, properties
+from headwater.cli.ask import HELP, ask
 from headwater.cli.build import build
 from headwater.cli.diff import diff
 from headwater.cli.doctor import doctor
@@ -26,6 +27,7 @@ from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
 from headwater.cli.replay import replay
 from headwater.cli.runs import runs, show
+from headwater.cli.serve import serve
 from headwater.cli.table import table
 from headwater.cli.upkeep import checkpoint, cleanup_log, export, optimize, restore, vacuum
 from headwater.errors import Defect, HeadwaterError, WrongUsage
@@ -45,6 +47,8 @@ app.command()(plan)
 app.command()(lineage)
 app.command()(explain)
 app.command()(query)
+app.command(help=HELP)(ask)
+app.command()(serve)
 app.command()(runs)
 app.command()(show)
 app.command()(replay)

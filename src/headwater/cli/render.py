@@ -20,7 +20,7 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from headwater.errors import HeadwaterError, PinsAtRisk, PlanDrift
+from headwater.errors import HeadwaterError, NameAmbiguous, PinsAtRisk, PlanDrift
 from headwater.origin import Origin
 from headwater.run import Listener, Progress, ignore_progress, refresh_words
 
@@ -93,6 +93,7 @@ def error_document(error: HeadwaterError) -> dict[str, Any]:
         "line": (error.origin.line or None) if error.origin else None,
         **({"lost": list(error.lost)} if isinstance(error, PinsAtRisk) else {}),
         **({"differences": list(error.differences)} if isinstance(error, PlanDrift) else {}),
+        **({"candidates": list(error.candidates)} if isinstance(error, NameAmbiguous) else {}),
     }
 
 
@@ -163,7 +164,7 @@ def show_error(error: HeadwaterError, *, debug: bool) -> None:
         traceback.print_exception(error, file=sys.stderr)
     where = f" {_shown(error.origin)}:" if error.origin else ""
     lines = [f"{error.code}{where} {error.message}", f"  {error.next_step}"]
-    sys.stderr.write("".join(line.encode("utf-8", "backslashreplace").decode() + "\n" for line in lines))
+    sys.stderr.write("".join(f"{printable(line)}\n" for line in lines))
 
 
 @contextmanager

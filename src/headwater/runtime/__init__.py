@@ -19,7 +19,7 @@ for_thread                        work on the same Spark in another thread
 connect_planner                   Spark's translator from Connect's messages to Catalyst
 ArrowStream, as_arrow_can         a frame's rows as Arrow batches, in bounded memory
 dependency_manifest               versions and jars: DependencyManifest, Jar, engine_versions, EngineVersions
-headwater_home                    the cache folder
+headwater_home, home_path         the cache folder, made on demand; where it is or would be
 StorageProfile                    where tables live: local_path_of, is_remote, check_writable, redacted
 CachePolicy, cache_policy         how long a session believes what it saw, by CacheProfile
 """
@@ -41,7 +41,7 @@ from headwater.runtime.failures import (
     engine_errors,
     failure_of,
 )
-from headwater.runtime.home import headwater_home
+from headwater.runtime.home import headwater_home, home_path
 from headwater.runtime.jars import Jar
 from headwater.runtime.planner import connect_planner
 from headwater.runtime.profile import (
@@ -115,6 +115,7 @@ __all__ = [
     "for_thread",
     "frame_of_bytes",
     "headwater_home",
+    "home_path",
     "identity_of",
     "ignore_notes",
     "is_remote",
