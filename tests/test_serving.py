@@ -256,9 +256,9 @@ def test_the_place_belongs_to_the_warehouse_and_is_short_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.py").touch()
-    monkeypatch.setenv("HEADWATER_HOME", "/home/of")
+    monkeypatch.setenv("HEADWATER_HOME", "/cache/of")
     own, other = open_project(tmp_path), open_project(tmp_path, warehouse=tmp_path / "other")
-    assert socket_of(own).parent == Path("/home/of/serve")
+    assert socket_of(own).parent == Path("/cache/of/serve")
     assert socket_of(own) == socket_of(open_project(tmp_path)) != socket_of(other)
     monkeypatch.setenv("HEADWATER_HOME", f"/{'long/' * 20}")
     assert socket_of(own).parent.name == f"headwater-{os.getuid()}"
