@@ -130,8 +130,9 @@ def test_a_graph_that_was_never_built_cannot_be_asked_and_starts_no_spark(tmp_pa
         (Asked(question="callers", names=("a", "b")), WrongUsage),
         (Asked(question="callers", names=("a",), depth=-1), WrongUsage),
         (Asked(question="callers", diff="HEAD"), WrongUsage),
+        (Asked(question="hotspots", since="HEAD"), WrongUsage),
         (Asked(question="impact", diff="--output=a"), RevisionUnknown),
-        (Asked(question="impact", names=("a",), since=""), RevisionUnknown),
+        (Asked(question="api", since=""), RevisionUnknown),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_there_is_a_graph(

@@ -183,10 +183,11 @@ def check_asked(asked: Asked) -> None:
         raise WrongUsage(detail=detail, command="headwater ask")
     least = sum(not each.startswith("[") for each in question.takes)
     most = None if any("..." in each for each in question.takes) else len(question.takes)
-    if asked.diff is not None:
-        if asked.question != "impact":
-            detail = f"--diff belongs to the question 'impact', not to '{asked.question}'"
+    for flag, revision, owner in (("--diff", asked.diff, "impact"), ("--since", asked.since, "api")):
+        if revision is not None and asked.question != owner:
+            detail = f"{flag} belongs to the question '{owner}', not to '{asked.question}'"
             raise WrongUsage(detail=detail, command="headwater ask")
+    if asked.diff is not None:
         least = 0  # what changed is what it is about
     count = len(asked.names)
     if count < least or (most is not None and count > most):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -15,10 +18,11 @@ import typer
 from scip_messages import complaints_of, read_index, slices_of
 from typer.testing import CliRunner
 
+from headwater.cli.answers import answer_lines
 from headwater.cli.export import export
 from headwater.cpg.exports.grammar import last_part
 from headwater.errors import HeadwaterError, InvalidSetting, ProjectNotFound, TargetNotEmpty
-from headwater.opening import open_project
+from headwater.opening import ask, graph_of, open_project
 
 if TYPE_CHECKING:
     from typer.testing import Result
@@ -190,3 +194,39 @@ def test_what_cannot_be_written_is_refused_before_anything_is_read(
     done = CliRunner().invoke(APP, ["export", *arguments])
     assert type(done.exception) is error
     assert [each.name for each in tmp_path.iterdir()] == ["full"]
+
+
+def test_the_recipes_are_true(built: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "tutorial" / "asking-code.md").read_text("utf-8")
+    project = open_project(built, settings={"master": "local[2]", "driver_memory": "2g"})
+    graph = graph_of(project)
+    git = ["git", "-C", str(built), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "library", "tests"], ["commit", "-qm", "all of it"]):
+        subprocess.run([*git, *command], check=True)
+    changed = built / "library" / "text.py"
+    before = changed.read_text()
+    changed.write_text(before.replace("def normalised(text)", "def normalised(text, blank)"))
+    try:
+        asked = re.findall(r"^\$ headwater ask (.*)\n((?:.*\n)*?)```", page, re.MULTILINE)
+        assert len(asked) == 10
+        for command, shown in asked:
+            words = shlex.split(command)
+            rest = [each for each in words if each not in {"--diff", "--since", "HEAD"}]
+            answer = ask(
+                graph,
+                *rest,
+                diff="HEAD" if "--diff" in words else None,
+                since="HEAD" if "--since" in words else None,
+            )
+            assert [*answer_lines(answer, None)] == shown.splitlines()
+        queries = re.findall(r'^\$ headwater query "([^"]+)"\n((?:.*\n)*?)```', page, re.MULTILINE)
+        assert len(queries) == 4
+        for sql, shown in queries:
+            with project.query(sql) as result:
+                rows = result.read_all().to_pylist()
+            heading, *lines, count = [" ".join(each.split()) for each in shown.splitlines()]
+            assert heading.split() == list(rows[0])
+            assert lines == [" ".join(map(str, row.values())) for row in rows]
+            assert count == f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+    finally:
+        changed.write_text(before)

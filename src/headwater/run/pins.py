@@ -74,8 +74,8 @@ class PinnedSource:
 
     @property
     def schema_identity(self) -> list[str | int | None]:
-        """What changes when the schema could; making rows, or other files, changes nothing about it."""
-        return [self.spec.digest] if self.as_made or self.spec.kind == "files" else self.identity
+        """What changes when the schema could; making rows changes nothing about it."""
+        return [self.spec.digest] if self.as_made else self.identity
 
 
 class SourcePins:
@@ -108,6 +108,10 @@ class SourcePins:
                 error.origin = error.origin or spec.origin
                 raise
         return self._pinned[spec.name]
+
+    def schema_identity_of(self, spec: SourceSpec) -> list[str | int | None]:
+        """What changes when the schema of a source could; files have the same, whatever is in them now."""
+        return [spec.digest] if spec.kind == "files" else self.pinned(spec).schema_identity
 
     def made(self, spec: SourceSpec, pin: TablePin, content: str | None) -> None:
         """Remembers rows that this run has made."""

@@ -101,7 +101,7 @@ class RecordedSchemas:
     def _identity(self, spec: ViewSpec | SourceSpec) -> list[str | int | None]:
         if isinstance(spec, ViewSpec):
             return [spec.digest, int(spec.stored)]
-        return self._pins.pinned(spec).schema_identity
+        return self._pins.schema_identity_of(spec)
 
     def _ask_engine(self, relation: PlanBytes, reached: Mapping[str, ViewSpec | SourceSpec]) -> StructType:
         if any(self._registered.get(name, spec) != spec for name, spec in reached.items()):

@@ -77,6 +77,18 @@ def test_what_could_break_has_the_nearest_reason() -> None:
     assert lines(impact(code, ["Base"], depth=1)) == [each for each in of_class if "+" not in each]
 
 
+def test_who_merely_has_a_module_does_not_feel_what_it_uses() -> None:
+    code = code_of(
+        {
+            "a.py": "def f(): ...\n",
+            "b.py": "from a import f\nf()\n\n\ndef other(): ...\n",
+            "c.py": "import b\n\n\ndef g(): return b.other()\n",
+        }
+    )
+    assert {each.name for each in impact(code, ["a.f"]).findings} == {"b"}
+    assert "c.g" in {each.name for each in impact(code, ["b"]).findings}
+
+
 def test_there_may_be_no_way() -> None:
     code = small_repo()
     answer = path(code, "library.text.shout", "library.cli.main")

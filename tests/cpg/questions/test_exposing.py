@@ -95,7 +95,7 @@ def test_changes_since_a_revision_say_what_they_break(tmp_path: Path) -> None:
         ("added", "p.new", "with 1 names in it"),
         ("added", "p.shop.MOST", ": int"),
     ]
-    assert answer.notes == ("7 differences, 4 of them break callers",)
+    assert answer.notes == ("7 in all; callers break by 4",)
     assert [each.name for each in api(graph_of(tmp_path), "p.new", since="HEAD").findings] == ["p.new"]
 
 

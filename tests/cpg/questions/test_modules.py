@@ -39,9 +39,9 @@ def test_all_modules_are_told_once_for_each_pair() -> None:
 def test_a_circle_is_told_by_the_imports_that_close_it() -> None:
     answer = cycles(code_of(CIRCLE))
     assert lines(answer) == [
-        "[cycle 1 of 3 modules] a.py:1 a imports b",
-        "[cycle 1 of 3 modules] b.py:1 b imports c",
-        "[cycle 1 of 3 modules] c.py:1 c imports a",
+        "[cycle 1, 3 modules] a.py:1 a imports b",
+        "[cycle 1, 3 modules] b.py:1 b imports c",
+        "[cycle 1, 3 modules] c.py:1 c imports a",
     ]
     assert answer.notes == (
         "1 cycle when modules are loaded.",

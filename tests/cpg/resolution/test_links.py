@@ -84,6 +84,18 @@ def test_imports_lead_to_what_they_mean_and_to_the_module() -> None:
     assert limit in targets
 
 
+def test_what_a_decorator_made_something_else_of_is_used_by_name() -> None:
+    found = resolved(
+        {
+            "a.py": "def keep(f):\n    def wrapper(*more): return f(*more)\n    return wrapper\n\n\n"
+            "@keep\ndef f(): ...\n",
+            "b.py": "from a import f\n\n\ndef g(): return f()\n",
+        }
+    )
+    assert ("b", "a.f", 1, None) in told(found, "IMPORTS")
+    assert ("b.g", "a.f", 4, None) in told(found, "REFERENCES_SYMBOL")
+
+
 def test_definitions_and_variables_have_lines() -> None:
     found = resolved("X = 1\n\n\nclass A:\n    size: int\n\n    def f(self):\n        return 1\n")
     lines = {each["name"]: (each["line"], each["end_line"]) for _, each in found.entries("definitions")}

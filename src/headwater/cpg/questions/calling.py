@@ -68,14 +68,16 @@ def impact_of(
     whole: Iterable[int] | None = None,
 ) -> Answer:
     """The same, of definitions that are known; `whole` are those that change with all that is in them."""
+    begins = dict.fromkeys([*starts, *_inside(code, starts if whole is None else whole)])
 
     def step(node: int) -> list[Edge]:
+        # Who has a module in which something is used does not feel it by that alone.
+        if code.kinds[node] == "module" and node not in begins:
+            return []
         edges = [each for each in code.into(node, *_STRENGTH) if _matters(code, each)]
         return sorted(edges, key=lambda each: (_STRENGTH.index(each.kind), -each.confidence))
 
-    reached = code.reached(
-        [*starts, *_inside(code, starts if whole is None else whole)], step, into=True, depth=depth
-    )
+    reached = code.reached(begins, step, into=True, depth=depth)
     hit = sorted(
         ((steps, edge) for steps, edge in reached.values() if edge is not None),
         key=lambda each: (each[0], *standing(code, each[1])),

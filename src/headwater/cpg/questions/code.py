@@ -65,7 +65,7 @@ class Code:
     raises: list[list[str]]
     _sources: np.ndarray[Any, np.dtype[np.int64]]
     _targets: np.ndarray[Any, np.dtype[np.int64]]
-    _columns: dict[str, pa.Array[Any]]
+    _columns: dict[str, _Column]
 
     @classmethod
     def of(cls, table: pa.Table) -> Code:
@@ -82,7 +82,7 @@ class Code:
             *lists_of,
             _sources=sources.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
             _targets=targets.take(known).to_numpy(zero_copy_only=False).astype(np.int64),
-            _columns={name: _compute.struct_field(edges, name).take(known) for name in columns},
+            _columns={name: _Column.of(_compute.struct_field(edges, name).take(known)) for name in columns},
         )
 
     def __len__(self) -> int:
@@ -90,7 +90,7 @@ class Code:
 
     def into(self, node: int, *kinds: str) -> list[Edge]:
         """The edges that lead to a definition, of some kinds or of all."""
-        start, end = np.searchsorted(self._targets, [node, node + 1])
+        start, end = np.searchsorted(self._targets, [node, node + 1]).tolist()
         return [each for each in map(self._edge, range(start, end)) if not kinds or each.kind in kinds]
 
     def out_of(self, node: int, *kinds: str) -> list[Edge]:
@@ -101,8 +101,9 @@ class Code:
 
     def edges(self, *kinds: str) -> Iterator[Edge]:
         """All edges of some kinds."""
-        wanted = _compute.is_in(self._columns["edge_kind"], pa.array(kinds))
-        return map(self._edge, _compute.indices_nonzero(wanted).to_pylist())
+        column = self._columns["edge_kind"]
+        wanted = [number for number, kind in enumerate(column.values) if kind in kinds]
+        return map(self._edge, np.flatnonzero(np.isin(column.numbers, wanted)).tolist())
 
     def is_outside(self, node: int) -> bool:
         """Whether it is outside of the repository."""
@@ -157,7 +158,7 @@ class Code:
         return found
 
     def _edge(self, place: int) -> Edge:
-        kind, line, label, resolution, confidence = (each[place].as_py() for each in self._columns.values())
+        kind, line, label, resolution, confidence = (each[place] for each in self._columns.values())
         return Edge(
             int(self._sources[place]), int(self._targets[place]), kind, line, label, resolution, confidence
         )
@@ -185,6 +186,25 @@ class Code:
         for node, name in enumerate(self.names):
             found.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of edges by the numbers of its values, of which there are few."""
+
+    values: list[Any]
+    numbers: np.ndarray[Any, np.dtype[np.int64]]
+
+    @classmethod
+    def of(cls, column: Any) -> _Column:
+        encoded = column.dictionary_encode("encode")
+        return cls(
+            encoded.dictionary.to_pylist(),
+            encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64),
+        )
+
+    def __getitem__(self, place: int) -> Any:
+        return self.values[self.numbers[place]]
 
 
 def same_of(code: Code, nodes: Sequence[int]) -> list[int]:

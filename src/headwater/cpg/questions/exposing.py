@@ -52,7 +52,7 @@ def api(graph: Graph, module: str | None = None, *, since: str | None = None) ->
         wanted = within({**module_names(then), **module_names(now)}, module)
         found = [each for each in differences(before, after) if each.path in wanted]
         count = sum(each.reason.startswith(_BREAKS) for each in found)
-        total = (f"{len(found)} differences, {count} of them break callers",) if found else ()
+        total = (f"{len(found)} in all; callers break by {count}",) if found else ()
         subject = f"{module or graph.name} since {since}"
         notes = (*total, *_notes(after, "now"), *_notes(before, since))
         return Answer(question="api", subject=subject, findings=tuple(found), notes=notes)

@@ -67,7 +67,7 @@ def cycles(code: Code) -> Answer:
         for one, other in circle:
             edge = early[one, other]
             reason = f"imports {code.names[other]}"
-            findings.append(site(code, edge, one, reason, section=f"cycle {number} of {len(circle)} modules"))
+            findings.append(site(code, edge, one, reason, section=f"cycle {number}, {len(circle)} modules"))
             links.append(Link(source=code.names[one], target=code.names[other], label="imports"))
     late = len(_circles(every)) - len(circles)
     notes = (f"{_count(len(circles))} when modules are loaded.",)

@@ -65,8 +65,7 @@ def _needed(code: Code, decorated: set[str]) -> set[int]:
     starts = [
         node
         for node in range(len(code))
-        if not code.is_outside(node)
-        and (not _is_candidate(code, node) and code.kinds[node] not in {"method", "lambda", "variable"})
+        if code.is_test[node] or (code.kinds[node] == "module" and not code.is_outside(node))
     ]
     found = set(starts)
     front = list(starts)
@@ -88,7 +87,8 @@ def _leads_to(code: Code, node: int, decorated: set[str]) -> list[int]:
     found += [
         edge.target
         for edge in code.out_of(node, "CONTAINS")
-        if code.ids[edge.target] in decorated
+        if code.kinds[edge.target] == "lambda"
+        or code.ids[edge.target] in decorated
         or _DUNDER.fullmatch(_last(code, edge.target))
         or any(code.is_outside(each.target) for each in code.out_of(edge.target, "OVERRIDES"))
     ]

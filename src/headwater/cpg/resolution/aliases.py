@@ -1,6 +1,7 @@
-"""Variables of modules that others import: names of theirs which stand for the variable where it is defined.
+"""What others import of a module by name, where that is not what the name means in the end.
 
-Not here: imports of modules, classes and functions, which have definitions of their own.
+A variable is that of the module which defines it. A function that is decorated means what its decorator made
+of it, and yet it is what somebody wrote: whoever uses the one uses the other. Not here: all other imports.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     import pyarrow as pa
@@ -48,6 +49,7 @@ class Aliases:
             binding = variables.get((module or "", asked.get((path, node), "")))
             if symbol is None and module is not None and binding is not None:
                 self._by_node[path, node] = (module, binding)
+        self._written = _written(found, asked)
         self._by_binding = {
             (path, binding): self._by_node[path, node]
             for path, bound in repository.defining().items()
@@ -64,6 +66,20 @@ class Aliases:
         found = [self._by_node.get(each) for each in zip(paths, nodes, strict=True)]
         return self._ids([None if each is None else self._end(each) or each for each in found])
 
+    def written(self) -> tuple[list[_Place], list[_Place]]:
+        """Imports of functions and classes that mean something else: their places, and what was written."""
+        return list(self._written), list(self._written.values())
+
+    def written_for_bindings(self) -> tuple[list[_Place], list[_Place]]:
+        """The same by the bindings of these imports."""
+        found = {
+            (path, binding): self._written[path, node]
+            for path, bound in self._repository.defining().items()
+            for binding, node in bound
+            if (path, node) in self._written
+        }
+        return list(found), list(found.values())
+
     def _end(self, place: _Place) -> _Place | None:
         """Where a chain of aliases ends; imports that go round in a circle end anywhere in it."""
         seen = {place}
@@ -76,3 +92,25 @@ class Aliases:
         paths = [None if each is None else each[0] for each in places]
         numbers = [None if each is None else each[1] for each in places]
         return self._repository.binding_ids(paths, numbers).array()
+
+
+def _written(found: ResolvedRows, asked: Mapping[_Place, str]) -> dict[_Place, _Place]:
+    """By the node of an import the function or class of that name, if it means something else."""
+    rows = found.definitions
+    own = {
+        (path, name.rsplit(".", 1)[-1]): node
+        for path, node, kind, module, name in zip(
+            rows.path, rows.node, rows.kind, rows.module, rows.name, strict=True
+        )
+        if kind in {"function", "class"} and name.rsplit(".", 1)[0] == module
+    }
+    imports = found.imports
+    return {
+        (path, node): (module, written)
+        for path, node, module, at, there in zip(
+            imports.path, imports.node, imports.resolved_path, imports.def_path, imports.def_node, strict=True
+        )
+        if module is not None
+        and (written := own.get((module, asked.get((path, node), "")))) is not None
+        and (at, there) != (module, written)
+    }

@@ -44,6 +44,7 @@ def list_links(listing: Listing) -> Listed:
         _references(listing),
         _names(listing),
         *_imports(listing),
+        *_written(listing),
         _bases(listing),
         _overrides(listing),
         _contained(listing),
@@ -157,6 +158,24 @@ def _imports(listing: Listing) -> tuple[_Links, _Links]:
         [labels[each] for each in kept],
     )
     return of_names, of_modules
+
+
+def _written(listing: Listing) -> tuple[_Links, _Links]:
+    """Imports and uses of what a decorator made something else of: what was written is used as well."""
+    at = listing.repository
+    imports, meant = listing.aliases.written()
+    paths, nodes = [each[0] for each in imports], [each[1] for each in imports]
+    ids = at.node_ids([each[0] for each in meant], [each[1] for each in meant]).array()
+    imported = _Links("IMPORTS", paths, listing.places.owners(paths, nodes), nodes, ids)
+    bindings, meant = listing.aliases.written_for_bindings()
+    which, rows, sites = listing.places.uses_of(
+        [each[0] for each in bindings], [each[1] for each in bindings]
+    )
+    used_in = [at.paths[row] for row in rows]
+    ends = [meant[each] for each in which]
+    targets = at.node_ids([each[0] for each in ends], [each[1] for each in ends]).array()
+    owners = listing.places.owners(used_in, sites)
+    return imported, _Links("REFERENCES_SYMBOL", used_in, owners, sites, targets)
 
 
 def _bases(listing: Listing) -> _Links:
