@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from headwater.run import Project, RunOutcome
     from headwater.runtime import RunSession, SessionRuntime
 
-STORED = (f"{EVIDENCE}my_repo", "file_nodes", f"{RESOLUTION}my_repo")
+STORED = (f"{EVIDENCE}my_repo", "file_nodes", f"{RESOLUTION}my_repo", "definitions")
 # What a change of one file may mean to all others is worked out anew.
-MODES = {name: "full" if name.startswith(RESOLUTION) else "incremental" for name in STORED}
+MODES = dict(zip(STORED, ("incremental", "incremental", "full", "full"), strict=True))
 ACTIONS = {name: "built" if mode == "full" else mode for name, mode in MODES.items()}
 SOURCES: dict[str, bytes] = {
     "app/__init__.py": b"",
