@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from questions_sample import SCHEMA
 from resolution_sample import resolved
 
 from headwater.cpg.questions import Code
@@ -20,27 +21,6 @@ if TYPE_CHECKING:
     from headwater.cpg.questions import Answer
 
 SMALL_REPO = Path(__file__).parents[3] / "examples" / "small_repo"
-_TEXTS = pa.list_(pa.string())
-_EDGE = pa.struct(
-    [
-        ("edge_kind", pa.string()),
-        ("other_id", pa.string()),
-        ("line", pa.int32()),
-        ("label", pa.string()),
-        ("resolution", pa.string()),
-        ("confidence", pa.float64()),
-    ]
-)
-_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("node_id", "kind", "name", "symbol", "path")),
-        *((name, pa.int32()) for name in ("line", "end_line")),
-        ("is_test", pa.bool_()),
-        ("dist", pa.string()),
-        *((name, _TEXTS) for name in ("own_effects", "effects", "raises")),
-        ("incoming", pa.list_(_EDGE)),
-    ]
-)
 
 
 def code_of(files: Mapping[str, str | bytes] | str) -> Code:
@@ -70,7 +50,7 @@ def definitions_table(files: Mapping[str, str | bytes] | str) -> pa.Table:
     for _, each in found.entries("externals"):
         if each["kind"] == "EXTERNAL_SYMBOL":
             rows.append(_row(each["node_id"], incoming, each | {"kind": "external"}))
-    return pa.Table.from_pylist(rows, _SCHEMA)
+    return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _row(node_id: str, incoming: Mapping[str, list[Entry]], known: Entry) -> Entry:
@@ -83,7 +63,7 @@ def _row(node_id: str, incoming: Mapping[str, list[Entry]], known: Entry) -> Ent
         "incoming": incoming.get(node_id, []),
     }
     row["dist"] = row.get("dist") or row["symbol"].split(" ")[2]
-    return {name: row.get(name) for name in _SCHEMA.names}
+    return {name: row.get(name) for name in SCHEMA.names}
 
 
 @cache

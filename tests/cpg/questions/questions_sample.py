@@ -25,7 +25,7 @@ _EDGE = pa.struct(
     ]
 )
 _TEXTS = pa.list_(pa.string())
-_SCHEMA = pa.schema(
+SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("node_id", "kind", "name", "symbol", "path")),
         ("line", pa.int32()),
@@ -75,7 +75,7 @@ def graph_of(
         {**each, "incoming": [told for target, told in edges if target == each["node_id"]]}
         for each in definitions
     ]
-    table = pa.Table.from_pylist(rows, _SCHEMA)
+    table = pa.Table.from_pylist(rows, SCHEMA)
     return Graph("sample", root, lambda _: table)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from headwater.cpg.graph.entries import repository, typed
-from headwater.cpg.graph.meanings import resolved
+from headwater.cpg.graph.meanings import resolved, share
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -122,12 +122,8 @@ def _edge(other: str) -> Column:
         "line",
         "label",
         "resolution",
-        _share().alias("confidence"),
+        share("confidence"),
     )
-
-
-def _share() -> Column:
-    return F.col("confidence") / F.lit(1000)
 
 
 def _by_end(definitions: DataFrame, name: str, degree: str) -> DataFrame:
