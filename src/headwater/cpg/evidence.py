@@ -140,7 +140,7 @@ def evidence_of(found: FileEvidence) -> Mapping[str, object]:
 def extractor_version() -> str:
     """What changes when any file of the extractors does: they belong to an installed package."""
     return sources_digest(
-        "evidence.py", "nested.py", "memory.py", "laws.py", "kinds.py", "../digest.py", "extract"
+        "evidence.py", "nested.py", "laws.py", "kinds.py", "../digest.py", "../memory.py", "extract"
     )
 
 

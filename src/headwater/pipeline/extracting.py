@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from headwater.digest import digest_of_bytes, digest_of_file
+from headwater.memory import give_back
 from headwater.names import same_name
 from headwater.pipeline.purity import pure
 
@@ -88,6 +89,10 @@ def _rows(
                 rows, taken = [], 0
     if rows:
         yield batch_of(rows, shape)
+    # A worker waits for its next task, and keeps until then what it is not told to give back.
+    rows.clear()
+    pa.default_memory_pool().release_unused()
+    give_back()
 
 
 def _row(

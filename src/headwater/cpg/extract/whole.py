@@ -14,7 +14,7 @@ from headwater.cpg.extract.flow import StepColumns, find_captures, find_steps
 from headwater.cpg.extract.hints import HintColumns, find_hints
 from headwater.cpg.extract.syntax import walk_file
 from headwater.cpg.extract.values import ValueColumns, find_values
-from headwater.cpg.memory import without_collections
+from headwater.memory import without_collections
 
 if TYPE_CHECKING:
     from headwater.cpg.extract.evidence import SyntaxEvidence

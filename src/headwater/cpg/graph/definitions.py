@@ -37,8 +37,7 @@ def definitions_of(resolution: DataFrame) -> DataFrame:
             resolved(resolution, "externals").where("kind = 'EXTERNAL_SYMBOL'"), "node_id", "own", _foreign()
         ),
         _part(resolved(resolution, "effects"), "def_id", "told", F.struct(*_EFFECTS)),
-        _part(resolved(resolution, "links"), "source_id", "outgoing", _edge("target_id")),
-        _part(resolved(resolution, "links"), "target_id", "incoming", _edge("source_id")),
+        _ends(resolved(resolution, "links")),
     ]
     rows = parts[0]
     for part in parts[1:]:
@@ -72,6 +71,25 @@ def edges_by_dst_of(definitions: DataFrame) -> DataFrame:
 
 def _part(rows: DataFrame, key: str, name: str, value: Column) -> DataFrame:
     return rows.select("repo_id", F.col(key).alias("node_id"), value.alias(name))
+
+
+def _ends(links: DataFrame) -> DataFrame:
+    """Each edge twice in one pass: as what leads away from one end, and as what leads to the other."""
+    both = links.select(
+        "repo_id",
+        F.inline(
+            F.array(
+                F.struct(F.col("source_id").alias("node_id"), F.lit(True).alias("away"), _edge("target_id")),
+                F.struct(F.col("target_id").alias("node_id"), F.lit(False).alias("away"), _edge("source_id")),
+            )
+        ),
+    )
+    return both.select(
+        "repo_id",
+        "node_id",
+        F.when(F.col("away"), F.col("edge")).alias("outgoing"),
+        F.when(~F.col("away"), F.col("edge")).alias("incoming"),
+    )
 
 
 def _properties(**given: Column | str) -> Column:
@@ -123,7 +141,7 @@ def _edge(other: str) -> Column:
         "label",
         "resolution",
         share("confidence"),
-    )
+    ).alias("edge")
 
 
 def _by_end(definitions: DataFrame, name: str, degree: str) -> DataFrame:

@@ -247,7 +247,9 @@ def _externals(listing: Listing) -> Listed:
     return Listed(*listing.outside.listed())
 
 
+# Links need most room while they are made, and so come before there are other lists.
 _MAKERS: Mapping[str, Callable[[Listing], Listed]] = {
+    "links": list_links,
     "definitions": _definitions,
     "names": _names,
     "references": _references,
@@ -266,7 +268,6 @@ _MAKERS: Mapping[str, Callable[[Listing], Listed]] = {
     "effects": list_effects,
     "stubs": _stubs,
     "tests": _tests,
-    "links": list_links,
     "externals": _externals,
 }
 

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from headwater.cpg.evidence import sources_digest
-from headwater.cpg.memory import give_back, without_collections
 from headwater.cpg.nested import structs_of
 from headwater.cpg.resolution.aliases import Aliases
 from headwater.cpg.resolution.columns import LISTS
@@ -19,6 +18,7 @@ from headwater.cpg.resolution.outside import Outside
 from headwater.cpg.resolution.places import Places
 from headwater.cpg.resolution.reading import Repository
 from headwater.cpg.resolve import Bound, resolve_files
+from headwater.memory import give_back, without_collections
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve import Distributions
 
     Lists: TypeAlias = "dict[str, Listed]"
+
+# Whoever takes the rows has so many in memory at a time.
+_BATCH_ROWS = 128
 
 
 def resolver_version() -> str:
@@ -36,7 +39,7 @@ def resolver_version() -> str:
 
 
 def resolve_rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
-    """One row per file of a repository, by the columns of RESOLUTION_COLUMNS.
+    """One row per file of a repository, by the columns of RESOLUTION_COLUMNS, in small batches.
 
     Args:
         table: one row per file that was read, with the columns of RESOLVED_FROM
@@ -58,7 +61,7 @@ def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
     }
     for name in LISTS:
         columns[name] = _nested(lists.pop(name), name, len(repository.paths))
-    return pa.table(columns)
+    return pa.Table.from_batches(pa.table(columns).to_batches(max_chunksize=_BATCH_ROWS))
 
 
 def _lists(repository: Repository, repo_id: str, names: Distributions) -> tuple[dict[str, str], Lists]:

@@ -9,7 +9,6 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.cpg.memory import give_back
 from headwater.cpg.resolve.attributes import READERS
 from headwater.cpg.resolve.builtin_calls import call_builtin
 from headwater.cpg.resolve.builtin_methods import call_method
@@ -34,6 +33,7 @@ from headwater.cpg.resolve.objects import (
 )
 from headwater.cpg.resolve.reflecting import call_family
 from headwater.cpg.resolve.solving import LEAST_STEPS, STEPS_PER_FACT, Solver
+from headwater.memory import give_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.cpg.memory import without_collections
 from headwater.cpg.resolve.arguments import argument_rows
 from headwater.cpg.resolve.callgraph import target_names
 from headwater.cpg.resolve.definitions import definition_rows
@@ -21,6 +20,7 @@ from headwater.cpg.resolve.referring import Bound, binding_rows, reference_rows
 from headwater.cpg.resolve.resolution import solve
 from headwater.cpg.resolve.summaries import summary_rows
 from headwater.cpg.resolve.symbols import Distributions, symbols_of
+from headwater.memory import without_collections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

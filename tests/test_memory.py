@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.cpg.memory import give_back, without_collections
+from headwater.memory import give_back, without_collections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
