@@ -20,6 +20,7 @@ _ARROW: Mapping[str, pa.DataType] = {
     "STRING": pa.string(),
     "INT": pa.int32(),
     "BIGINT": pa.int64(),
+    "DOUBLE": pa.float64(),
     "BOOLEAN": pa.bool_(),
     TEXTS: pa.list_(pa.string()),
     PAIRS: pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())])),
@@ -32,10 +33,12 @@ def schema_of(lists: Mapping[str, Mapping[str, str]]) -> str:
     >>> schema_of({"calls": {"node": "INT", "text": "STRING"}})
     'calls ARRAY<STRUCT<node: INT, text: STRING>>'
     """
-    return ", ".join(
-        f"{name} ARRAY<STRUCT<{', '.join(f'{column}: {kind}' for column, kind in columns.items())}>>"
-        for name, columns in lists.items()
-    )
+    return ", ".join(f"{name} ARRAY<{struct_of(columns)}>" for name, columns in lists.items())
+
+
+def struct_of(columns: Mapping[str, str]) -> str:
+    """The type of one entry."""
+    return f"STRUCT<{', '.join(f'{column}: {kind}' for column, kind in columns.items())}>"
 
 
 def structs_of(columns: Columns, kinds: Mapping[str, str]) -> pa.Array[Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from headwater.cpg.evidence import evidence_of
 from headwater.cpg.extract import extract_file
-from headwater.cpg.resolution import resolve_rows
+from headwater.cpg.resolution import RESOLVED_FROM, resolve_rows
 from headwater.cpg.resolve import Distributions
 
 if TYPE_CHECKING:
@@ -107,6 +107,12 @@ class Resolved(NamedTuple):
         """The entries of a list in all files, with the path of the file."""
         return ((row["path"], entry) for row in self.rows for entry in row[name])
 
+    def links(self) -> Iterator[tuple[str, Entry]]:
+        """The edges between things, with the path of the file that they stand in."""
+        for path, thing in self.entries("things"):
+            for each in thing["outgoing"]:
+                yield path, {**each, "source_id": thing["node_id"], "target_id": each["other_id"]}
+
     def nodes(self) -> dict[str, tuple[str, Entry]]:
         """By the id of each node of the evidence its path and the node."""
         return {
@@ -173,65 +179,36 @@ def tricky() -> Resolved:
     return resolved(TRICKY)
 
 
-_NUMBER, _TEXT = pa.int32(), pa.string()
+_NUMBER, _TEXT, _FLAG = pa.int32(), pa.string(), pa.bool_()
 _FACTS = pa.list_(pa.struct([("op", _NUMBER), ("target", _NUMBER), ("source", _NUMBER), ("text", _TEXT)]))
-_SITES = pa.list_(pa.struct([("binding", _NUMBER), ("node", _NUMBER)]))
-_IMPORTED = pa.struct(
-    [("node", _NUMBER), ("name", _TEXT), ("is_type_checking", pa.bool_()), ("is_lazy", pa.bool_())]
-)
+_SITES = pa.struct([("binding", _NUMBER), ("node", _NUMBER), ("role", _TEXT), ("def_kind", _TEXT)])
+_LISTS = {
+    "node_ids": _TEXT,
+    **dict.fromkeys(("lines", "ends", "owners", "scope_nodes"), _NUMBER),
+    "binding_ids": _TEXT,
+    "binding_scopes": _NUMBER,
+    **dict.fromkeys(("binding_names", "binding_kinds"), _TEXT),
+    "resolves": _NUMBER,
+    "sites": _SITES,
+    "import_nodes": _NUMBER,
+    "import_names": _TEXT,
+    **dict.fromkeys(("imports_for_types", "imports_late"), _FLAG),
+    "call_nodes": _NUMBER,
+}
 _SCHEMA = pa.schema(
     [
-        ("path", _TEXT),
-        ("file_id", _TEXT),
-        ("is_test", pa.bool_()),
-        ("node_ids", pa.list_(_TEXT)),
-        ("binding_ids", pa.list_(_TEXT)),
-        ("resolves", pa.list_(_NUMBER)),
-        ("lines", pa.list_(_NUMBER)),
-        ("ends", pa.list_(_NUMBER)),
-        ("owners", pa.list_(_NUMBER)),
-        ("uses", _SITES),
-        ("bound", _SITES),
-        (
-            "imported",
-            pa.list_(_IMPORTED),
-        ),
-        ("facts", _FACTS),
-        ("hints", _FACTS),
-        ("written", pa.list_(pa.struct([("node", _NUMBER), ("owner", _NUMBER)]))),
-        ("attributes", pa.list_(pa.struct([("binding", _NUMBER), ("owner", _NUMBER), ("name", _TEXT)]))),
-        ("defining", _SITES),
+        *(("path", _TEXT), ("file_id", _TEXT), ("is_test", _FLAG)),
+        *((name, pa.list_(kind)) for name, kind in _LISTS.items()),
+        *(("facts", _FACTS), ("hints", _FACTS)),
     ]
 )
 
 
 def _asked(row: Entry) -> Entry:
-    nodes, scopes = row["nodes"], row["scopes"]
-    attributes = [
-        {"binding": number, "owner": scopes[each["scope"]]["node"], "name": each["name"]}
-        for number, each in enumerate(row["bindings"])
-        if each["kind"] == "instance_attr"
-    ]
-    binding = ("import", "function", "class")
-    return {
-        **{name: row[name] for name in ("path", "file_id", "is_test", "node_ids", "hints")},
-        "binding_ids": [each["binding_id"] for each in row["bindings"]],
-        "resolves": [each["resolves_to"] for each in row["bindings"]],
-        "lines": [each["line"] for each in nodes],
-        "ends": [each["end_line"] for each in nodes],
-        "owners": [each["owner"] for each in nodes],
-        "uses": [_site(each) for each in row["sites"] if each["role"] == "use"],
-        "bound": [_site(each) for each in row["sites"] if each["role"] in {"def", "annotate"}],
-        "imported": [
-            {name: each[name] for name in ("node", "name", "is_type_checking", "is_lazy")}
-            for each in row["imports"]
-        ],
-        "facts": row["values"],
-        "written": [{"node": each["node"], "owner": nodes[each["node"]]["owner"]} for each in row["calls"]],
-        "attributes": attributes,
-        "defining": [_site(each) for each in row["sites"] if each["def_kind"] in binding],
-    }
+    """What each query asks of a row: a column of its own, or one field of the entries of a list."""
 
+    def value(query: str) -> Any:
+        name, _, field = query.partition(".")
+        return [each[field] for each in row[name]] if field else row[name]
 
-def _site(entry: Entry) -> Entry:
-    return {name: entry[name] for name in ("binding", "node")}
+    return {name: value(query) for name, query in RESOLVED_FROM.items()}

@@ -20,7 +20,7 @@ def told(found: Resolved, kind: str) -> set[tuple[str, str, int, str | None]]:
     names |= {each["binding_id"]: each["name"] for _, each in found.entries("names") if each["name"]}
     return {
         (names[each["source_id"]], names[each["target_id"]], each["line"], each["label"])
-        for _, each in found.entries("links")
+        for _, each in found.links()
         if each["edge_kind"] == kind
     }
 
@@ -29,14 +29,14 @@ def test_every_edge_joins_two_definitions() -> None:
     for found in (shop(), tricky()):
         for kind in ("CALLS", "REFERENCES_SYMBOL", "IMPORTS", "INHERITS", "OVERRIDES", "CONTAINS"):
             told(found, kind)  # a name that is missing is an error
-        kinds = {each["edge_kind"] for _, each in found.entries("links")}
+        kinds = {each["edge_kind"] for _, each in found.links()}
         assert kinds <= {"CALLS", "REFERENCES_SYMBOL", "IMPORTS", "INHERITS", "OVERRIDES", "CONTAINS"}
 
 
 def test_an_edge_is_in_the_file_that_it_stands_in() -> None:
     found = shop()
     nodes = found.nodes()
-    for path, each in found.entries("links"):
+    for path, each in found.links():
         at, node = nodes[each["source_id"]]
         assert at == path
         assert each["line"] is None or each["line"] <= (node["end_line"] or each["line"])
@@ -54,10 +54,10 @@ def test_candidates_that_are_not_sure_are_left_out() -> None:
         "import sys\n\n\ndef a(): ...\ndef b(): ...\n\n\n"
         "for each in [a, b]:\n    each()\nf = a if sys.argv else b\nf()\n"
     )
-    sure = {each["confidence"] for _, each in found.entries("links") if each["edge_kind"] == "CALLS"}
+    sure = {each["confidence"] for _, each in found.links() if each["edge_kind"] == "CALLS"}
     assert sure
-    ranks = {(each["confidence"], each["rank"]) for _, each in found.entries("targets")}
-    assert all(one >= 500 or (one, 1) in ranks for one in sure)
+    ranks = {(each["confidence"] / 1000, each["rank"]) for _, each in found.entries("targets")}
+    assert all(one >= 0.5 or (one, 1) in ranks for one in sure)
 
 
 def test_imports_lead_to_what_they_mean_and_to_the_module() -> None:
@@ -75,7 +75,7 @@ def test_imports_lead_to_what_they_mean_and_to_the_module() -> None:
     assert {("b.late", "LIMIT", 7, "lazy"), ("b.late", "a", 7, "lazy"), ("c", "b", 1, None)} <= imports
     targets = {
         each["target_id"]
-        for path, each in found.entries("links")
+        for path, each in found.links()
         if each["edge_kind"] == "REFERENCES_SYMBOL" and path in {"c.py", "d.py"} and each["line"] in {2, 3}
     }
     (limit,) = [

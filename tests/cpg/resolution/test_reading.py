@@ -89,7 +89,7 @@ def test_what_is_missing_stays_missing() -> None:
 def test_files_are_told_by_the_numbers_of_their_rows() -> None:
     found, evidence = repository()
     assert found.rows(["empty.py", "z/calls.py", "empty.py"]).tolist() == [5, 0, 5]
-    assert found.column("file_id").to_pylist() == [row["file_id"] for row in evidence]
+    assert found.file_ids() == [row["file_id"] for row in evidence]
     assert found.is_test == [row["is_test"] for row in evidence]
 
 

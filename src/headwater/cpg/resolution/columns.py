@@ -2,20 +2,33 @@
 
 Nodes of other files cannot be told by numbers, so all are told by their ids here. A `def_id` is the node of
 what a symbol means: a definition, or what stands for something outside. A `call` is a number in `calls`; a
-confidence is told in thousandths. Not here: what any of it means.
+confidence is told in thousandths, but for edges of things. Not here: what any of it means.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.nested import TEXTS, schema_of
+from headwater.cpg.nested import TEXTS, schema_of, struct_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TEXT, _NUMBER = "STRING", "INT"
 
+# Edges between definitions, and those of one of them, as what is at the other end.
+LINKS: Mapping[str, str] = {
+    **dict.fromkeys(("edge_kind", "source_id", "target_id"), _TEXT),
+    "line": _NUMBER,
+    **dict.fromkeys(("label", "resolution"), _TEXT),
+    "confidence": _NUMBER,
+}
+EDGE: Mapping[str, str] = {
+    **dict.fromkeys(("edge_kind", "other_id"), _TEXT),
+    "line": _NUMBER,
+    **dict.fromkeys(("label", "resolution"), _TEXT),
+    "confidence": "DOUBLE",
+}
 LISTS: Mapping[str, Mapping[str, str]] = {
     "definitions": {
         **dict.fromkeys(("node_id", "kind", "name", "symbol"), _TEXT),
@@ -72,41 +85,40 @@ LISTS: Mapping[str, Mapping[str, str]] = {
     "effects": {"def_id": _TEXT, **dict.fromkeys(("own_effects", "effects", "raises"), TEXTS)},
     "stubs": dict.fromkeys(("node_id", "source_id"), _TEXT),
     "tests": dict.fromkeys(("node_id", "tested_id"), _TEXT),
-    "links": {
-        **dict.fromkeys(("edge_kind", "source_id", "target_id"), _TEXT),
-        "line": _NUMBER,
-        **dict.fromkeys(("label", "resolution"), _TEXT),
-        "confidence": _NUMBER,
-    },
     "externals": dict.fromkeys(("node_id", "kind", "symbol", "name", "dist", "version", "dist_id"), _TEXT),
+    "things": {
+        **dict.fromkeys(("node_id", "kind", "name", "symbol"), _TEXT),
+        **dict.fromkeys(("line", "end_line"), _NUMBER),
+        "is_test": "BOOLEAN",
+        **dict.fromkeys(("dist", "version"), _TEXT),
+        **dict.fromkeys(("own_effects", "effects", "raises"), TEXTS),
+        **dict.fromkeys(("outgoing", "incoming"), f"ARRAY<{struct_of(EDGE)}>"),
+    },
     "counts": {"of": _TEXT, "kind": _TEXT, "count": _NUMBER},
 }
 RESOLUTION_COLUMNS = f"path STRING, file_id STRING, module STRING, {schema_of(LISTS)}"
-_SITES = "transform(filter(sites, each -> each.role {}), each -> struct(each.binding, each.node))"
-_BINDING_SITES = "filter(sites, each -> each.def_kind IN ('import', 'function', 'class'))"
-_INSTANCE_ATTRIBUTES = (
-    "filter(transform(bindings, (each, i) -> "
-    "struct(i AS binding, scopes[each.scope].node AS owner, each.name, each.kind)), "
-    "each -> each.kind = 'instance_attr')"
-)
+# Columns as they are stored, or single fields of them: what is worked out per entry is worked out in batches
+# of Arrow, since functions over entries take Spark longer than to read the table.
 RESOLVED_FROM: Mapping[str, str] = {
     "path": "path",
     "file_id": "file_id",
     "is_test": "is_test",
     "node_ids": "node_ids",
-    "binding_ids": "bindings.binding_id",
-    "resolves": "bindings.resolves_to",
     "lines": "nodes.line",
     "ends": "nodes.end_line",
     "owners": "nodes.owner",
-    "uses": _SITES.format("= 'use'"),
-    "bound": _SITES.format("IN ('def', 'annotate')"),
-    "imported": (
-        "transform(imports, each -> struct(each.node, each.name, each.is_type_checking, each.is_lazy))"
-    ),
+    "scope_nodes": "scopes.node",
+    "binding_ids": "bindings.binding_id",
+    "binding_scopes": "bindings.scope",
+    "binding_names": "bindings.name",
+    "binding_kinds": "bindings.kind",
+    "resolves": "bindings.resolves_to",
+    "sites": "sites",
+    "import_nodes": "imports.node",
+    "import_names": "imports.name",
+    "imports_for_types": "imports.is_type_checking",
+    "imports_late": "imports.is_lazy",
+    "call_nodes": "calls.node",
     "facts": "values",
     "hints": "hints",
-    "written": "transform(calls, each -> struct(each.node, nodes[each.node].owner AS owner))",
-    "attributes": f"transform({_INSTANCE_ATTRIBUTES}, each -> struct(each.binding, each.owner, each.name))",
-    "defining": f"transform({_BINDING_SITES}, each -> struct(each.binding, each.node))",
 }

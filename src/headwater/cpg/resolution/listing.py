@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from headwater.cpg.resolution.flowing import list_effects, list_flows, list_summaries
-from headwater.cpg.resolution.links import list_links
 from headwater.cpg.resolution.listed import Listed, numbers_within, thousandths
 from headwater.cpg.resolution.typefacts import list_type_facts, list_types
 
@@ -78,7 +77,7 @@ def _references(listing: Listing) -> Listed:
 
 def _imports(listing: Listing) -> Listed:
     found, at = listing.found.imports, listing.repository
-    file_ids = at.column("file_id").to_pylist()
+    file_ids = at.file_ids()
     columns = {
         "node_id": at.node_ids(found.path, found.node),
         "resolved_module": found.module,
@@ -247,9 +246,7 @@ def _externals(listing: Listing) -> Listed:
     return Listed(*listing.outside.listed())
 
 
-# Links need most room while they are made, and so come before there are other lists.
 _MAKERS: Mapping[str, Callable[[Listing], Listed]] = {
-    "links": list_links,
     "definitions": _definitions,
     "names": _names,
     "references": _references,

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.cpg.extract.hints import HintColumns
-from headwater.cpg.resolution.ids import IdColumn, Ids
+from headwater.cpg.resolution.ids import MISSING, IdColumn, Ids
 from headwater.cpg.resolve import FileValues
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _compute = cast("Any", pc)
 _FACT = ("op", "target", "source", "text")
+_DEFINING = pa.array(["import", "function", "class"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,20 @@ class Slices:
         return [self.entries.field(name).to_pylist() for name in names]
 
 
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """Places where names stand: of each the row of its file, and the numbers of binding and node in it."""
+
+    rows: Numbers
+    bindings: Numbers
+    nodes: Numbers
+
+    def where(self, chosen: Any) -> Sites:
+        """Some of them."""
+        mask = chosen.to_numpy(zero_copy_only=False)
+        return Sites(self.rows[mask], self.bindings[mask], self.nodes[mask])
+
+
 class Repository:
     """The files of a repository by the numbers of their rows, and the ids of all nodes and bindings."""
 
@@ -57,6 +72,10 @@ class Repository:
         self._row_of_any: dict[str | None, int] = {**self.row_of, None: -1}
         self.nodes, self.first_nodes = _ids_of(table.column("node_ids"))
         self._bindings, self.first_bindings = _ids_of(table.column("binding_ids"))
+        self.owners = self.numbers("owners")
+        self._sites = _sites_of(table.column("sites"))
+        entries = one_array(table.column("sites")).flatten()
+        self._roles, self._def_kinds = entries.field("role"), entries.field("def_kind")
 
     def files(self) -> list[FileValues]:
         """The value facts of all files."""
@@ -85,38 +104,66 @@ class Repository:
             HintColumns(*(column[start:end] for column in columns)) for start, end in pairwise(found.offsets)
         ]
 
+    def sites(self, *roles: str) -> Sites:
+        """Where names stand in one of these roles."""
+        return self._sites.where(_compute.is_in(self._roles, pa.array(roles)))
+
     def defining(self) -> dict[str, list[tuple[int, int]]]:
         """By path, bindings and the nodes of what binds them."""
-        return dict(zip(self.paths, self._entries("defining", "binding", "node"), strict=True))
+        found = self._sites.where(_compute.is_in(self._def_kinds, _DEFINING))
+        return self._by_path(found.rows, found.bindings, found.nodes)
 
     def attributes(self) -> dict[str, list[tuple[int, int, str]]]:
         """By path, bindings of attributes of instances, their classes and names."""
-        return dict(zip(self.paths, self._entries("attributes", "binding", "owner", "name"), strict=True))
+        kinds = one_array(self._table.column("binding_kinds"))
+        rows = _compute.list_parent_indices(kinds).to_numpy().astype(np.int64)
+        chosen = _compute.equal(kinds.flatten(), "instance_attr").to_numpy(zero_copy_only=False)
+        places = np.flatnonzero(chosen)
+        rows = rows[places]
+        scopes = self.numbers("binding_scopes")[places] + _offsets_of(self._table.column("scope_nodes"))[rows]
+        names = one_array(self._table.column("binding_names")).flatten().take(pa.array(places))
+        owners = self.numbers("scope_nodes")[scopes]
+        return self._by_path(rows, places - self.first_bindings[rows], owners, names)
 
     def written(self) -> list[list[tuple[int, int]]]:
         """For each row the nodes of the calls that are written in it, and the defs that make them."""
-        return self._entries("written", "node", "owner")
+        nodes = one_array(self._table.column("call_nodes"))
+        rows = _compute.list_parent_indices(nodes).to_numpy().astype(np.int64)
+        numbers = self.numbers("call_nodes")
+        return self._by_row(rows, numbers, self.owners[self.first_nodes[rows] + numbers])
 
     def how_imported(self) -> dict[tuple[str, int], str]:
         """Of imports by path and node, those that are only there for types, or are made late."""
-        entries = self._entries("imported", "node", "is_type_checking", "is_lazy")
         return {
             (path, node): " ".join(["type-checking"] * for_types + ["lazy"] * is_lazy)
-            for path, found in zip(self.paths, entries, strict=True)
-            for node, for_types, is_lazy in found
+            for path, node, for_types, is_lazy in self._imports("imports_for_types", "imports_late")
             if for_types or is_lazy
         }
 
     def imported_names(self) -> dict[tuple[str, int], str]:
         """Of imports by path and node the name that each asks a module for."""
-        entries = zip(self.paths, self._entries("imported", "node", "name"), strict=True)
-        return {(path, node): name for path, found in entries for node, name in found if name is not None}
+        return {(path, node): name for path, node, name in self._imports("import_names") if name is not None}
 
-    def _entries(self, column: str, *names: str) -> list[list[Any]]:
-        """For each row the entries of a list, as tuples."""
-        found = Slices.of(self._table.column(column))
-        entries = list(zip(*found.fields(*names), strict=True))
-        return [entries[start:end] for start, end in pairwise(found.offsets)]
+    def _imports(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Of all imports the path, the node, and some columns."""
+        nodes = one_array(self._table.column("import_nodes"))
+        paths = map(self.paths.__getitem__, _compute.list_parent_indices(nodes).to_pylist())
+        columns = (one_array(self._table.column(name)).flatten().to_pylist() for name in names)
+        return zip(paths, nodes.flatten().to_pylist(), *columns, strict=True)
+
+    def numbers(self, name: str) -> Numbers:
+        """The numbers in a column of lists, one after another; below nothing if one is missing."""
+        entries = one_array(self._table.column(name)).flatten()
+        return _compute.fill_null(entries, MISSING).to_numpy(zero_copy_only=False).astype(np.int64)
+
+    def _by_row(self, rows: Numbers, *columns: Any) -> list[list[Any]]:
+        """For each row the entries of columns that are in the order of rows, as tuples."""
+        entries = list(zip(*(each.tolist() for each in columns), strict=True))
+        ends = np.searchsorted(rows, np.arange(len(self.paths) + 1)).tolist()
+        return [entries[start:end] for start, end in pairwise(ends)]
+
+    def _by_path(self, rows: Numbers, *columns: Any) -> dict[str, list[Any]]:
+        return dict(zip(self.paths, self._by_row(rows, *columns), strict=True))
 
     def rows(self, paths: Iterable[str]) -> Numbers:
         """The rows of files by their paths."""
@@ -135,9 +182,23 @@ class Repository:
         within = pa.array(numbers, pa.int64()).fill_null(-1).to_numpy()
         return np.where((rows < 0) | (within < 0), -1, first[rows] + within)
 
-    def column(self, name: str) -> Any:
-        """A column of the files as it was given."""
-        return self._table.column(name)
+    def file_ids(self) -> list[str]:
+        """The ids of the files."""
+        return cast("list[str]", self._table.column("file_id").to_pylist())
+
+
+def one_array(column: Any) -> Any:
+    """A column of a table in one piece."""
+    chunks: list[Any] = column.chunks or [pa.array([], column.type)]
+    return pa.concat_arrays(chunks)
+
+
+def _sites_of(column: Any) -> Sites:
+    lists = one_array(column)
+    entries = lists.flatten()
+    rows = _compute.list_parent_indices(lists).to_numpy().astype(np.int64)
+    bindings, nodes = (entries.field(name).to_numpy().astype(np.int64) for name in ("binding", "node"))
+    return Sites(rows, bindings, nodes)
 
 
 def _offsets_of(column: Any) -> Numbers:

@@ -10,13 +10,15 @@ import pyarrow as pa
 from headwater.cpg.evidence import sources_digest
 from headwater.cpg.nested import structs_of
 from headwater.cpg.resolution.aliases import Aliases
-from headwater.cpg.resolution.columns import LISTS
+from headwater.cpg.resolution.columns import LINKS, LISTS
 from headwater.cpg.resolution.counting import counted_in, counts_of
+from headwater.cpg.resolution.links import list_links
 from headwater.cpg.resolution.listed import Listed, Listing, written_out
 from headwater.cpg.resolution.listing import list_all
 from headwater.cpg.resolution.outside import Outside
 from headwater.cpg.resolution.places import Places
 from headwater.cpg.resolution.reading import Repository
+from headwater.cpg.resolution.things import list_things
 from headwater.cpg.resolve import Bound, resolve_files
 from headwater.memory import give_back, without_collections
 
@@ -61,7 +63,8 @@ def _rows(table: pa.Table, repo_id: str, names: Distributions) -> pa.Table:
     }
     for name in LISTS:
         columns[name] = _nested(lists.pop(name), name, len(repository.paths))
-    return pa.Table.from_batches(pa.table(columns).to_batches(max_chunksize=_BATCH_ROWS))
+    made = pa.table(columns)
+    return pa.Table.from_batches(made.to_batches(max_chunksize=_BATCH_ROWS), made.schema)
 
 
 def _lists(repository: Repository, repo_id: str, names: Distributions) -> tuple[dict[str, str], Lists]:
@@ -79,7 +82,10 @@ def _lists(repository: Repository, repo_id: str, names: Distributions) -> tuple[
         aliases=Aliases(repository, found),
         found=found,
     )
+    # Links need most room while they are made, and so come before there are lists.
+    links = list_links(listing).packed(LINKS)
     lists = {name: listed.packed(LISTS[name]) for name, listed in list_all(listing)}
+    lists["things"] = list_things(links, lists)
     counts = counts_of(each for name, listed in lists.items() for each in counted_in(name, listed))
     lists["counts"] = counts.packed(LISTS["counts"])
     return dict(zip(found.definitions.path, found.definitions.module, strict=True)), lists
