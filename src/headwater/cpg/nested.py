@@ -20,7 +20,6 @@ _ARROW: Mapping[str, pa.DataType] = {
     "STRING": pa.string(),
     "INT": pa.int32(),
     "BIGINT": pa.int64(),
-    "DOUBLE": pa.float64(),
     "BOOLEAN": pa.bool_(),
     TEXTS: pa.list_(pa.string()),
     PAIRS: pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())])),

@@ -13,7 +13,7 @@ _EDGE = pa.struct(
         ("line", pa.int32()),
         ("label", pa.string()),
         ("resolution", pa.string()),
-        ("confidence", pa.float64()),
+        ("confidence", pa.int32()),
     ]
 )
 SCHEMA = pa.schema(
@@ -40,7 +40,7 @@ def definition(name: str, kind: str, symbol: str, *incoming: dict[str, Any], **o
 def edge(kind: str, source: str, line: int = 1, label: str | None = None) -> dict[str, Any]:
     """An edge to where it stands."""
     told = {"edge_kind": kind, "other_id": source, "line": line, "label": label}
-    return told | {"resolution": "exact", "confidence": 1.0}
+    return told | {"resolution": "exact", "confidence": 1000}
 
 
 ROWS: list[dict[str, Any]] = [

@@ -69,11 +69,16 @@ def test_an_edge_is_there_from_either_end(rows: dict[str, Any]) -> None:
 
 
 def test_degrees_count_edges(meant: DataFrame, rows: dict[str, Any]) -> None:
+    def told(edges: list[Any], whole: int) -> list[dict[str, Any]]:
+        return [{**each.asDict(), "confidence": each["confidence"] / whole} for each in edges]
+
     definitions = definitions_of(meant).cache()
     for made, degree, name in (
         (edges_by_src_of(definitions), "out_degree", "outgoing"),
         (edges_by_dst_of(definitions), "in_degree", "incoming"),
     ):
-        found = {row["node_id"]: (row[degree], row["edges"]) for row in made.collect()}
-        assert found == {row["node_id"]: (len(row[name]), row[name]) for row in rows.values() if row[name]}
+        found = {row["node_id"]: (row[degree], told(row["edges"], 1)) for row in made.collect()}
+        assert found == {
+            row["node_id"]: (len(row[name]), told(row[name], 1000)) for row in rows.values() if row[name]
+        }
     definitions.unpersist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +15,6 @@ from headwater.cpg.questions import Code
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from resolution_sample import Entry
-
     from headwater.cpg.questions import Answer
 
 SMALL_REPO = Path(__file__).parents[3] / "examples" / "small_repo"
@@ -30,40 +27,14 @@ def code_of(files: Mapping[str, str | bytes] | str) -> Code:
 
 def definitions_table(files: Mapping[str, str | bytes] | str) -> pa.Table:
     """The rows that a query for definitions gives of them."""
-    found = resolved(files)
-    told = {each["def_id"]: each for _, each in found.entries("effects")}
-    incoming: defaultdict[str, list[Entry]] = defaultdict(list)
-    for _, each in found.entries("links"):
-        names = ("edge_kind", "line", "label", "resolution")
-        edge = {name: each[name] for name in names} | {"confidence": each["confidence"] / 1000}
-        incoming[each["target_id"]].append(edge | {"other_id": each["source_id"]})
-    rows: list[Entry] = []
-    for path, each in found.entries("definitions"):
-        effects = told.get(each["node_id"], {})
-        rows.append(_row(each["node_id"], incoming, each | effects | {"path": path}))
-    for path, each in found.entries("names"):
-        if each["name"] is not None and each["def_id"] is None:
-            dotted = each["symbol"].split(" ", 4)[4].replace("`", "").replace("().", ".")
-            name = dotted.replace("/", ".").replace("#", ".").removesuffix(".")
-            own = {"kind": "variable", "name": name, "path": path, "end_line": each["line"]}
-            rows.append(_row(each["binding_id"], incoming, each | own))
-    for _, each in found.entries("externals"):
-        if each["kind"] == "EXTERNAL_SYMBOL":
-            rows.append(_row(each["node_id"], incoming, each | {"kind": "external"}))
+    rows = [
+        {
+            name: path if name == "path" and each["kind"] != "external" else each.get(name)
+            for name in SCHEMA.names
+        }
+        for path, each in resolved(files).entries("things")
+    ]
     return pa.Table.from_pylist(rows, SCHEMA)
-
-
-def _row(node_id: str, incoming: Mapping[str, list[Entry]], known: Entry) -> Entry:
-    empty: Entry = {name: [] for name in ("own_effects", "effects", "raises")}
-    row: Entry = {
-        "is_test": False,
-        **empty,
-        **known,
-        "node_id": node_id,
-        "incoming": incoming.get(node_id, []),
-    }
-    row["dist"] = row.get("dist") or row["symbol"].split(" ")[2]
-    return {name: row.get(name) for name in SCHEMA.names}
 
 
 @cache

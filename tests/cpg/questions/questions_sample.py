@@ -21,7 +21,7 @@ _EDGE = pa.struct(
         ("line", pa.int32()),
         ("label", pa.string()),
         ("resolution", pa.string()),
-        ("confidence", pa.float64()),
+        ("confidence", pa.int32()),
     ]
 )
 _TEXTS = pa.list_(pa.string())
@@ -62,7 +62,7 @@ def definition(name: str, kind: str, path: str | None, line: int = 1, end: int =
 def edge(source: str, target: str, kind: str = "CALLS", line: int = 1) -> tuple[str, dict[str, Any]]:
     """An edge between two names, by its target."""
     told = {"edge_kind": kind, "other_id": source, "line": line, "label": None}
-    return target, {**told, "resolution": "exact", "confidence": 1.0}
+    return target, {**told, "resolution": "exact", "confidence": 1000}
 
 
 def graph_of(

@@ -56,8 +56,8 @@ def test_candidates_that_are_not_sure_are_left_out() -> None:
     )
     sure = {each["confidence"] for _, each in found.links() if each["edge_kind"] == "CALLS"}
     assert sure
-    ranks = {(each["confidence"] / 1000, each["rank"]) for _, each in found.entries("targets")}
-    assert all(one >= 0.5 or (one, 1) in ranks for one in sure)
+    ranks = {(each["confidence"], each["rank"]) for _, each in found.entries("targets")}
+    assert all(one >= 500 or (one, 1) in ranks for one in sure)
 
 
 def test_imports_lead_to_what_they_mean_and_to_the_module() -> None:

@@ -66,10 +66,10 @@ def test_edges_are_in_the_order_of_their_columns() -> None:
                 assert each[side] == sorted(each[side], key=key)
 
 
-def test_confidences_are_shares() -> None:
+def test_confidences_are_thousandths() -> None:
     found = {each["confidence"] for _, thing in tricky().entries("things") for each in thing["outgoing"]}
-    assert max(found) == 1.0
-    assert min(found) < 1.0
+    assert max(found) == 1000
+    assert 0 < min(found) < 1000
 
 
 def test_what_a_def_does_is_told_with_it() -> None:

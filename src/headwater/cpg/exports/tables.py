@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DEFINITION_KINDS = ("module", "class", "function", "method", "lambda", "variable", "external")
 DEFINITION_EDGES = ("CALLS", "CONTAINS", "IMPORTS", "INHERITS", "OVERRIDES", "REFERENCES_SYMBOL")
 _compute = cast("Any", pc)
+_THOUSAND = 1000.0
 _DEFINITIONS = """
     SELECT node_id AS id, kind, name, symbol, path, line, end_line, is_external,
         coalesce(is_test, false) AS is_test, dist, version,
@@ -85,6 +86,7 @@ def _edges(rows: pa.Table) -> pa.Table:
         "target": _array(rows.column("id")).take(_compute.list_parent_indices(lists)),
         **{own: _compute.struct_field(found, theirs) for theirs, own in _EDGE.items()},
     }
+    columns["confidence"] = _compute.divide(_compute.cast(columns["confidence"], pa.float64()), _THOUSAND)
     return pa.table(columns)
 
 

@@ -2,7 +2,8 @@
 
 One row for each module, class, function, method and lambda, each variable of a module or class, and each
 thing outside. Edges join definitions, not names or calls: a call in a function is an edge of that function,
-at the line of the call. Not here: edges between all other nodes.
+at the line of the call. Their confidence is stored in thousandths, since the digest of a table takes long
+over lists of fractions. Not here: edges between all other nodes.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def edges_by_dst_of(definitions: DataFrame) -> DataFrame:
 
 
 def _by_end(definitions: DataFrame, name: str, degree: str) -> DataFrame:
+    edges = F.transform(name, lambda each: each.withField("confidence", each["confidence"] / F.lit(1000)))
     return definitions.where(F.size(name) > 0).select(
-        repository(), typed("node_id", "NodeId"), F.size(name).alias(degree), F.col(name).alias("edges")
+        repository(), typed("node_id", "NodeId"), F.size(name).alias(degree), edges.alias("edges")
     )

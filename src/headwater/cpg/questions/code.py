@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _compute = cast("Any", pc)
+_THOUSAND = 1000
 _DEFINITIONS = """
     SELECT node_id, kind, name, symbol, path, line, end_line, is_test, dist,
         own_effects, effects, raises, incoming
@@ -159,9 +160,8 @@ class Code:
 
     def _edge(self, place: int) -> Edge:
         kind, line, label, resolution, confidence = (each[place] for each in self._columns.values())
-        return Edge(
-            int(self._sources[place]), int(self._targets[place]), kind, line, label, resolution, confidence
-        )
+        source, target = int(self._sources[place]), int(self._targets[place])
+        return Edge(source, target, kind, line, label, resolution, confidence / _THOUSAND)
 
     @cached_property
     def _by_source(self) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 Nodes of other files cannot be told by numbers, so all are told by their ids here. A `def_id` is the node of
 what a symbol means: a definition, or what stands for something outside. A `call` is a number in `calls`; a
-confidence is told in thousandths, but for edges of things. Not here: what any of it means.
+confidence is told in thousandths. Not here: what any of it means.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EDGE: Mapping[str, str] = {
     **dict.fromkeys(("edge_kind", "other_id"), _TEXT),
     "line": _NUMBER,
     **dict.fromkeys(("label", "resolution"), _TEXT),
-    "confidence": "DOUBLE",
+    "confidence": _NUMBER,
 }
 LISTS: Mapping[str, Mapping[str, str]] = {
     "definitions": {

@@ -27,7 +27,6 @@ _compute = cast("Any", pc)
 _EFFECTS = ("own_effects", "effects", "raises")
 _NONE = -1
 _PACKAGE, _VERSION, _DESCRIPTORS = 2, 3, 4
-_THOUSAND = 1000
 # A symbol's descriptors as a dotted name: quotes go, what ends one part becomes a dot, the last dot goes.
 _QUOTE, _END, _LAST = "`", re.compile(r"\(\)\.|[/#]"), re.compile(r"\.$")
 
@@ -129,7 +128,6 @@ def _edges(ends: Any, others: Any, links: Listed, ids: pa.Array[Any]) -> pa.Arra
     order = np.lexsort([*map(_sortable, reversed(columns.values())), entry])
     order = order[np.searchsorted(entry, 0, sorter=order) :]
     kept = {name: written_out(each.take(pa.array(order))) for name, each in columns.items()}
-    kept["confidence"] = _compute.divide(kept["confidence"].cast(pa.float64()), float(_THOUSAND))
     offsets = np.searchsorted(entry[order], np.arange(len(ids) + 1)).astype(np.int32)
     return cast("Any", pa.ListArray).from_arrays(pa.array(offsets), structs_of(kept, EDGE))
 
