@@ -49,6 +49,7 @@ _SPEED_PREFIXES = (
     "spark.sql.codegen.",
     "spark.sql.execution.arrow.",
     "spark.sql.files.maxPartition",
+    "spark.sql.parquet.columnarReaderBatchSize",
     "spark.sql.parquet.compression.",
 )
 _BY_AGE = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
@@ -100,6 +101,8 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         # With it, Spark 4.2 waits for ever where functions of two kinds follow on a scan of Parquet files.
         "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled": "false",
         "spark.sql.parquet.compression.codec": "zstd",  # a code graph takes half the room, in the same time
+        # Rows that are read at a time: with Spark's 4096, lists of a thousand entries each fill the heap.
+        "spark.sql.parquet.columnarReaderBatchSize": "512",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
