@@ -371,24 +371,3 @@ def test_what_does_not_fit_is_refused(table: Table) -> None:
     ):
         replace(table, "(2, 'B')", "(3)")
     assert table.version == 0
-
-
-@pytest.mark.parametrize("kind", ["MAP<STRING, INT>", "VARIANT", "CHAR(3)"])
-def test_keys_that_spark_does_not_compare_are_refused(table: Table, kind: str) -> None:
-    table.sql(f"CREATE TABLE {{t}} (k {kind}, s STRING) USING delta")
-    rows = table.values("SELECT NULL AS k, 'x' AS s")
-    with pytest.raises(MutationRefused, match="are not compared"):
-        table.change(ReplaceKeys, rows, affected=rows, keys=("k",))
-
-
-@pytest.mark.parametrize("lists", [1, 3])
-def test_rows_of_lists_are_counted_as_they_are_written(table: Table, lists: int) -> None:
-    """However rows that go are read, one by one or in batches, their digest is that of the table's."""
-    columns = ", ".join(f"array(struct(id AS a, string(id) AS b)) AS l{number}" for number in range(lists))
-    rows = table.values(f"SELECT int(id % 3) AS k, {columns} FROM range(9)")
-    table.change(Append, rows, policy=write_policy(enable_features=["deletionVectors"]))
-    for key in (1, 2):
-        new = table.values(f"SELECT {key} AS k, {columns} FROM range(2)")
-        affected = table.values(f"SELECT {key} AS k")
-        check(table, table.change(ReplaceKeys, new, affected=affected, keys=("k",)))
-    assert read_pinned(table.session, table.head.pin("t")).count() == 7

@@ -78,6 +78,7 @@ clustering_of                            the columns it is clustered by
 """
 
 from headwater.datasets import CdfWindow, FeatureGate, ReadOptions
+from headwater.delta.affected import complaint_of_keys
 from headwater.delta.changes import ChangePin, ChangeRead, open_changes, pin_changes, read_changes
 from headwater.delta.columns import frame_in
 from headwater.delta.commit import commit_mutation
@@ -131,7 +132,7 @@ from headwater.delta.registration import (
     register_listing,
     register_table,
 )
-from headwater.delta.replacing import checkpointed, complaint_of_keys, restrict_rows
+from headwater.delta.replacing import checkpointed, restrict_rows
 from headwater.delta.scanning import ScanOptions, read_scanned, scan_files
 from headwater.delta.scans import TableScan, scans_of
 from headwater.delta.schema import check_storable

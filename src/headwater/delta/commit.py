@@ -22,6 +22,7 @@ from headwater.delta.failures import writing_error
 from headwater.delta.head import LogHead, find_commit, find_head, read_commit, read_head
 from headwater.delta.layout import Layout
 from headwater.delta.mutation import Append, Delete, Merge, Overwrite, ReplaceKeys, Update, is_step
+from headwater.delta.old_rows import counted_ahead
 from headwater.delta.preparing import PreparedWrite, prepare_write, violation_of
 from headwater.delta.receipt import Attempt, Outcome, Protocol, Receipt
 from headwater.delta.replacing import keys_laid_down, laid_down
@@ -34,11 +35,14 @@ from headwater.policies import WritePolicy
 from headwater.runtime import ENGINE_EXCEPTIONS, check_writable, failure_of, local_path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame
 
     from headwater.delta.conflicts import Conflict
     from headwater.delta.content import ContentDigest
     from headwater.delta.mutation import CommitNote, Mutation
+    from headwater.delta.old_rows import OldRows
     from headwater.names import TablePin
     from headwater.origin import Origin
     from headwater.runtime import RunSession
@@ -94,11 +98,12 @@ def commit_mutation(
     with (
         opened_rows(session, rows, mutation.uri, origin) as given,
         opened_rows(session, affected, mutation.uri, origin) as named,
+        counted_ahead(session, mutation, given, named) as ahead,
         laid_down(session, mutation, given, origin) as frame,
         keys_laid_down(session, mutation, named, origin) as keys,
     ):
         while True:
-            done = _attempt(session, mutation, frame, keys, attempts, origin)
+            done = _attempt(session, mutation, frame, keys, ahead, attempts, origin)
             if done is not None:
                 return done
             time.sleep(attempts[-1].waited_seconds)
@@ -109,6 +114,7 @@ def _attempt(
     mutation: Mutation,
     rows: DataFrame | None,
     affected: DataFrame | None,
+    ahead: Callable[[], OldRows | None],
     attempts: list[Attempt],
     origin: Origin | None,
 ) -> Receipt | None:
@@ -120,7 +126,7 @@ def _attempt(
     note = replace(mutation.note, attempts=tuple(each.conflict for each in attempts))
     number = (base.version if base else -1) + 1
     try:
-        prepared = prepare_write(session, mutation, rows, base, origin, affected=affected)
+        prepared = prepare_write(session, mutation, rows, base, origin, affected=affected, ahead=ahead)
         base = prepared.base
         _check_base(mutation, base, origin)  # somebody may have come while the table was prepared
         number = (base.version if base else -1) + 1

@@ -64,8 +64,8 @@ def kept_meanings(checks: Sequence[MeaningCheck], table: StructType) -> tuple[Me
 
 
 def with_meanings(session: RunSession, rows: DataFrame, checks: Sequence[MeaningCheck]) -> DataFrame:
-    """The rows with each meaning in the metadata of its column, beside what is there."""
-    meant = {each.column_name: each.semantic_type for each in checks}
+    """The rows with each meaning in the metadata of its column, if they have it, beside what is there."""
+    meant = {each.column_name: each.semantic_type for each in checks if each.column_name in rows.columns}
     if all(rows.schema[name].metadata.get(METADATA_KEY) == meaning for name, meaning in meant.items()):
         return rows
     columns: list[Any] = []

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StructField, StructType
 
+from headwater.delta.affected import keys_of
 from headwater.delta.candidates import candidate_rows
 from headwater.delta.constraints import (
     VIOLATIONS,
@@ -39,7 +40,7 @@ from headwater.delta.mutation import (
     is_step,
 )
 from headwater.delta.receipt import ConstraintCheck
-from headwater.delta.replacing import NewRows, Replacing, count_new_rows, keys_of, prepare_replacing
+from headwater.delta.replacing import NewRows, Replacing, count_new_rows, prepare_replacing
 from headwater.delta.schema import check_storable, fit_rows, is_whole, same_type
 from headwater.delta.settling import clustering_of, create_table, settle_table, wanted_clustering
 from headwater.delta.snapshot import describe_pin
@@ -48,10 +49,13 @@ from headwater.policies import WritePolicy
 from headwater.runtime import ENGINE_EXCEPTIONS, failure_of, local_path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame
 
     from headwater.delta.head import LogHead
     from headwater.delta.mutation import Mutation
+    from headwater.delta.old_rows import OldRows
     from headwater.delta.receipt import MeaningCheck
     from headwater.delta.snapshot import SnapshotInfo
     from headwater.errors import ConstraintViolated
@@ -95,11 +99,11 @@ def prepare_write(
     origin: Origin | None = None,
     *,
     affected: DataFrame | None = None,
+    ahead: Callable[[], OldRows | None] | None = None,
 ) -> PreparedWrite:
-    """Makes a mutation ready on a version of its table; raises what `commit_mutation` raises."""
+    """Makes it ready on a version of its table; `ahead` gives rows that go, if somebody has counted them."""
     name, path = mutation.note.table, str(local_path_of(mutation.uri))
-    policy = mutation.policy or WritePolicy()
-    snapshot = _opened(session, mutation, rows, base, origin)
+    policy, snapshot = mutation.policy or WritePolicy(), _opened(session, mutation, rows, base, origin)
     keys = keys_of(session, mutation, rows, affected, snapshot, origin)
     mode = _schema_mode(mutation)
     rewrites = isinstance(mutation, Overwrite) and mode == "overwrite"
@@ -109,7 +113,7 @@ def prepare_write(
     meanings = check_meanings(policy.semantic_types, schema, name, origin)
     meanings = kept_meanings(meanings, snapshot.schema) if snapshot and not rewrites else meanings
     if rows is not None and not isinstance(mutation, Merge):
-        rows = with_meanings(session, rows, [each for each in meanings if each.column_name in rows.columns])
+        rows = with_meanings(session, rows, meanings)
     folders = snapshot.partition_columns if snapshot and not rewrites else layout.partition_by
     given = rows = as_folders_hold(session, rows, folders)
     constraints = constraints_of(policy, snapshot, rewrites=rewrites)
@@ -135,7 +139,7 @@ def prepare_write(
         observed=observed,
         in_place=in_place,
         clustering=clustering,
-        replacing=_replaced(session, mutation, new, base, snapshot, layout),
+        replacing=_replaced(session, mutation, new, base, snapshot, layout, ahead),
     )
 
 
@@ -164,11 +168,13 @@ def _replaced(
     base: LogHead | None,
     snapshot: SnapshotInfo | None,
     layout: Layout,
+    ahead: Callable[[], OldRows | None] | None,
 ) -> Replacing | None:
     """How keys are replaced; None for all other mutations."""
     if not isinstance(mutation, ReplaceKeys) or new is None or base is None or snapshot is None:
         return None
-    return prepare_replacing(session, mutation, new, base.pin(mutation.note.table), snapshot, layout)
+    pin = base.pin(mutation.note.table)
+    return prepare_replacing(session, mutation, new, pin, snapshot, layout, ahead)
 
 
 def _watched(

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, StringType, StructType
 
 from headwater.delta.columns import quoted, sql_column
 from headwater.delta.constraints import broken_by, countable, violation_in
@@ -32,18 +31,20 @@ from headwater.delta.files import open_rows
 from headwater.delta.key_values import are_at_hand, few_keys
 from headwater.delta.layout import arrange
 from headwater.delta.mutation import ReplaceKeys, same_keys
-from headwater.delta.schema import TEXT_TYPE, fit_rows, is_comparable, is_whole
-from headwater.errors import MutationRefused, RowsUnusable
+from headwater.delta.old_rows import KEY, count_old_rows
+from headwater.delta.schema import is_whole
+from headwater.errors import RowsUnusable
 from headwater.runtime import ENGINE_EXCEPTIONS, local_path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from headwater.delta.constraints import Constraint
     from headwater.delta.content import ContentDigest
     from headwater.delta.key_values import FewKeys
     from headwater.delta.layout import Layout
     from headwater.delta.mutation import Mutation
+    from headwater.delta.old_rows import OldRows
     from headwater.delta.snapshot import SnapshotInfo
     from headwater.names import TablePin
     from headwater.origin import Origin
@@ -52,8 +53,7 @@ if TYPE_CHECKING:
 Way = Literal["replace_on", "merge"]
 # More new rows than this are not sent to every task.
 _MOST_SENT = 1_000_000
-_NESTED_BATCHES = "spark.sql.parquet.enableNestedColumnVectorizedReader"
-_FLAG, _KEY, _MATCH = "among", "key", "match"
+_FLAG, _MATCH = "among", "match"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,42 +154,6 @@ def checkpointed(
         kept.queryExecution().analyzed().rdd().unpersist(False)
 
 
-def keys_of(
-    session: RunSession,
-    mutation: Mutation,
-    rows: DataFrame | None,
-    affected: DataFrame | None,
-    snapshot: SnapshotInfo | None,
-    origin: Origin | None = None,
-) -> DataFrame | None:
-    """The affected keys in the columns and types of the table; None for a mutation that has none.
-
-    Raises:
-        RowsUnusable: keys are missing, or not asked for; or rows or keys lack a column of the key.
-        MutationRefused: the table has no such column, or its values cannot be compared.
-        SchemaDiffers: the keys are of another type.
-    """
-    path = str(local_path_of(mutation.uri))
-    is_keyed = isinstance(mutation, ReplaceKeys)
-    if is_keyed != (affected is not None):
-        detail = f"a mutation of the kind {mutation.kind} {'needs' if is_keyed else 'takes no'} affected keys"
-        raise RowsUnusable(path=path, detail=detail, origin=origin)
-    if not isinstance(mutation, ReplaceKeys) or affected is None or rows is None or snapshot is None:
-        return None
-    wanted = _key_fields(mutation, snapshot, path, origin)
-    for frame, what in ((rows, "rows"), (affected, "affected keys")):
-        there = {each.lower() for each in frame.columns}
-        lacking = [each for each in wanted.names if each.lower() not in there]
-        if lacking:
-            detail = f"the {what} lack {', '.join(lacking)}, of the key"
-            raise RowsUnusable(path=path, detail=detail, origin=origin)
-    names = {each.lower(): each for each in affected.columns}
-    chosen = affected.toDF(*affected.columns).selectExpr(
-        *(quoted(names[each.lower()]) for each in wanted.names)
-    )
-    return fit_rows(session, chosen, wanted, None, path, origin)
-
-
 def prepare_replacing(
     session: RunSession,
     mutation: ReplaceKeys,
@@ -197,13 +161,17 @@ def prepare_replacing(
     pin: TablePin,
     snapshot: SnapshotInfo,
     layout: Layout,
+    ahead: Callable[[], OldRows | None] | None = None,
 ) -> Replacing:
-    """How keys are to be replaced on a version of a table, by rows and keys that fit it."""
+    """How keys are to be replaced on a version of a table, by rows and keys that fit it.
+
+    `ahead` gives the rows that go if they were counted already; those of another version are counted now.
+    """
     rows, keys, added = new.rows, new.keys, new.content
     prefix = free_prefix((*snapshot.schema.names, *rows.columns))
     table, name, deletes = f"{prefix}t", f"{prefix}s", f"{prefix}deletes"
     before = derive_content(session, pin)
-    removed, vanish = _removed(session, mutation, new, pin)
+    removed, vanish = _removed(session, mutation, new, pin, snapshot, ahead)
     condition = same_keys(*keys.columns, table=table, source=name)
     sweeps = ""
     if not vanish and added.rows <= _MOST_SENT:
@@ -280,7 +248,7 @@ def count_new_rows(
     hashed = _flagged(session, marked_approximate(session, rows, marked), few or keys, *broken)
     counts = [f"count_if(broken_{number})" for number in range(len(tested))]
     # Of few keys those that have rows come along, so that nobody has to look for them.
-    asked = f"collect_set(if({_FLAG}, {_KEY}, NULL))" if few else "NULL"
+    asked = f"collect_set(if({_FLAG}, {KEY}, NULL))" if few else "NULL"
     content, (strays, found, *numbers) = sum_hashes(hashed, f"count_if(NOT {_FLAG})", asked, *counts)
     path = str(local_path_of(mutation.uri))
     violated = violation_in(tested, [int(each) for each in numbers], rows, path, origin)
@@ -296,38 +264,30 @@ def count_new_rows(
 
 
 def _removed(
-    session: RunSession, mutation: ReplaceKeys, new: NewRows, pin: TablePin
+    session: RunSession,
+    mutation: ReplaceKeys,
+    new: NewRows,
+    pin: TablePin,
+    snapshot: SnapshotInfo,
+    ahead: Callable[[], OldRows | None] | None,
 ) -> tuple[ContentDigest, bool]:
     """The digest of the rows that go, and whether some of them are of a key that has no new ones.
 
     Only who must follow that very version may go by the rows it has: to others, every such key counts.
     """
+    if new.few is not None and new.there is not None:
+        old = ahead() if ahead is not None else None
+        if old is None or old.pin != pin or old.few != new.few:
+            old = count_old_rows(session, new.few, pin, snapshot)
+        gone = (old.there if mutation.exact else new.few).values - new.there.values
+        return old.content, bool(gone)
     keys = new.keys
-    with reading_errors(), ExitStack() as leaving:
-        if new.few is not None and new.there is not None:
-            own = leaving.enter_context(_for_few_rows(session, new.rows.schema))
-            # With a condition that a join brings, Delta looks for the files of a scan again and again.
-            hashed = _flagged(own, open_rows(own, pin).where(new.few.condition()), new.there)
-            are_gone = bool(new.few.values - new.there.values)
-        else:
-            coming = new.rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
-            hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), coming)
-            are_gone = not mutation.exact and bool(_joined(session, keys, coming, "left_anti").take(1))
+    with reading_errors():
+        coming = new.rows.selectExpr(*(quoted(each) for each in keys.columns)).distinct()
+        hashed = _flagged(session, restrict_rows(session, open_rows(session, pin), keys), coming)
+        are_gone = not mutation.exact and bool(_joined(session, keys, coming, "left_anti").take(1))
         found, (vanishing,) = sum_hashes(hashed, f"count_if(NOT {_FLAG})")
-    return found, bool(vanishing) or (are_gone and not mutation.exact)
-
-
-@contextmanager
-def _for_few_rows(session: RunSession, schema: StructType) -> Generator[RunSession]:
-    """Within it, a session that reads rows one by one if they are mostly lists, whose batches are dear."""
-    own, lists = session.copy(), sum(isinstance(each.dataType, ArrayType) for each in schema.fields)
-    try:
-        if lists > len(schema.fields) // 2:
-            own.spark.conf.set(_NESTED_BATCHES, "false")
-        with own.active():
-            yield own
-    finally:
-        own.release()
+    return found, bool(vanishing) or are_gone
 
 
 def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame | FewKeys, *more: str) -> DataFrame:
@@ -336,9 +296,9 @@ def _flagged(session: RunSession, rows: DataFrame, keys: DataFrame | FewKeys, *m
     If these are few, the key itself comes along.
     """
     if not isinstance(keys, DataFrame):
-        key = f"struct({', '.join(quoted(each) for each in keys.columns)}) AS {_KEY}"
+        key = f"struct({', '.join(quoted(each) for each in keys.columns)}) AS {KEY}"
         return hash_rows(rows, key, f"coalesce({keys.condition()}, false) AS {_FLAG}", *more)
-    names = [f"{_KEY}_{number}" for number in range(len(keys.columns))]
+    names = [f"{KEY}_{number}" for number in range(len(keys.columns))]
     asked = [f"{quoted(each)} AS {name}" for each, name in zip(keys.columns, names, strict=True)]
     flagged = keys.toDF(*keys.columns).selectExpr("*", f"true AS {_MATCH}")
     joined = _joined(session, hash_rows(rows, *asked, *more), flagged, "left", names)
@@ -361,38 +321,3 @@ def _joined(
     ]
     condition = sql_column(session, " AND ".join(pairs))
     return rows.alias(table).join(keys.alias(name), condition, how)
-
-
-def complaint_of_keys(snapshot: SnapshotInfo, keys: Sequence[str]) -> str | None:
-    """Why the rows of keys that a query knows cannot be replaced in a table; None if they can.
-
-    Empty text is null in a folder's name: so two keys of a query may be one of the table.
-    """
-    folders = {each.lower() for each in snapshot.partition_columns}
-    kinds = {each.name.lower(): each.dataType for each in snapshot.schema.fields}
-    for name in keys:
-        if name.lower() in folders and isinstance(kinds[name.lower()], StringType):
-            return f"empty text and null are one folder of {name}, and two keys"
-    return _complaint(snapshot, keys)
-
-
-def _complaint(snapshot: SnapshotInfo, keys: Sequence[str]) -> str | None:
-    fields = {each.name.lower(): each for each in snapshot.schema.fields}
-    for name in keys:
-        field = fields.get(name.lower())
-        if field is None:
-            return f"the table has no column {name}"
-        if not is_comparable(field.dataType) or TEXT_TYPE in field.metadata:
-            kind = field.metadata.get(TEXT_TYPE, field.dataType.simpleString())
-            return f"keys of the type {kind} ({name}) are not compared"
-    return None
-
-
-def _key_fields(
-    mutation: ReplaceKeys, snapshot: SnapshotInfo, path: str, origin: Origin | None
-) -> StructType:
-    complaint = _complaint(snapshot, mutation.keys)
-    if complaint is not None:
-        raise MutationRefused(path=path, kind=mutation.kind, detail=complaint, origin=origin)
-    fields = {each.name.lower(): each for each in snapshot.schema.fields}
-    return StructType([fields[name.lower()] for name in mutation.keys])
