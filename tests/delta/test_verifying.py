@@ -297,6 +297,18 @@ def test_a_wrong_count_of_a_whole_table_is_no_alarm(
         counted(session, wrong).check(9)
 
 
+def test_rows_that_were_counted_twice_are_not_all_read_again(
+    session: RunSession, wrong: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that follow an order are sampled first, by the same job."""
+    counter = ScanCounter(session, pin(wrong, 0), read_pinned(session, pin(wrong, 0)))
+    ordered = counter.rows.repartitionByRange(2, "id")
+    write(ordered, tmp_path / "out")
+    assert counter.found() == 20
+    monkeypatch.setattr(verifying_module, "verify_pin", Mock(side_effect=AssertionError))
+    assert counter.check(10)
+
+
 def test_rows_are_promised_by_one_sum(
     session: RunSession, wrong: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
