@@ -68,8 +68,8 @@ bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in
 	@$(BIN)/python bench/changed_rows.py
 	@$(BIN)/python bench/growth.py
 
-bench-cpg: java $(READY)  ## the code graph of REPO (default: Django's source): from nothing, one file changed, nothing changed
-	@$(BIN)/python bench/graph.py $(REPO)
+bench-cpg: java $(READY)  ## the code graph of REPO (default: Django): from nothing, a file changed, nothing changed; or of COPIES=1,2,4,8
+	@$(BIN)/python bench/graph.py $(if $(COPIES),--copies $(COPIES)) $(REPO)
 
 bench-calls: $(READY)  ## of the calls that test suites of three packages execute, how many the graph has
 	@$(BIN)/python bench/executed_calls.py

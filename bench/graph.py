@@ -1,14 +1,18 @@
 """The code graph of a repository from nothing, after one changed file, and with nothing changed.
 
-python bench/graph.py [FOLDER]
+    python bench/graph.py [FOLDER]
+    python bench/graph.py --copies 1,2,4,8 [FOLDER]
 
-Without a folder it is Django's source, which pip brings. Each case is the real command in a process of its
-own; `cpu` is that of the command, its JVM and its Python workers, `memory` the most that all of them had at
-a time. The floor is one process that parses every file with `ast` and visits every node.
+Without a folder it is Django's source, which pip brings; of that, copies are made of its package without the
+tests. Each case is the real command in a process of its own; `cpu` is that of the command, its JVM and its
+Python workers, `memory` the most that all of them had at a time. The floor is one process that parses every
+file with `ast` and visits every node. Copies lie side by side in one repository, which is built from nothing;
+`each` is what each copy costs over the first case.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import shutil
@@ -28,6 +32,8 @@ HEADWATER = Path(sys.executable).parent / "headwater"
 DJANGO = "django==5.1"
 # Bars for Django: CPU seconds and bytes from nothing; for one file, a part of the time; and seconds.
 MOST_CPU, MOST_MEMORY, MOST_PART, MOST_UNCHANGED = 200.0, 4 << 30, 0.3, 1.5
+# CPU seconds for each of many copies, over those for each of few, that still count as linear.
+LINEAR = 1.15
 # A larger file than this is no usual one to change.
 USUAL_BYTES = 100_000
 
@@ -95,12 +101,37 @@ def measure(folder: Path, warehouse: Path) -> None:
     show("unchanged", unchanged, f"bar={verdict(unchanged.wall <= MOST_UNCHANGED)}")
 
 
+def grow(folder: Path, place: Path, numbers: list[int]) -> None:
+    """Builds repositories of more and more copies of a folder, and prints a line for each."""
+    built: list[tuple[int, float]] = []
+    least = 0.0
+    for number in numbers:
+        repository = place / f"of_{number}"
+        for each in range(number):
+            shutil.copytree(folder, repository / f"copy_{each}", symlinks=True)
+        taken, graph = build(repository, place / f"warehouse_{number}")
+        words = [f"files={sum(graph['files'].values())}"]
+        if built:
+            each = (taken.cpu - built[0][1]) / (number - built[0][0])
+            least = least or each
+            words.append(f"each={each:.1f}s bar={verdict(each <= least * LINEAR)}")
+        show(f"copies={number}", taken, *words)
+        built.append((number, taken.cpu))
+
+
 def main() -> None:
     """Measures a copy, so that a file can be changed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--copies", type=lambda text: [int(each) for each in text.split(",")])
+    asked = parser.parse_args()
     prepare_engine(RuntimeProfile(), archive=True)  # else it is made beside what is measured
+    hidden = shutil.ignore_patterns(".*", "build")
     with tempfile.TemporaryDirectory() as place:
-        given = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else fetch_django(Path(place))
-        hidden = shutil.ignore_patterns(".*", "build")
+        given = asked.folder.resolve() if asked.folder else fetch_django(Path(place))
+        if asked.copies:
+            grow(given if asked.folder else given / "django", Path(place), asked.copies)
+            return
         folder = shutil.copytree(given, Path(place) / "copy" / given.name, ignore=hidden, symlinks=True)
         measure(folder, Path(place) / "warehouse")
 
