@@ -309,8 +309,8 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(
     said = built.out.splitlines()
     assert said[6].split() == ["files", "1", "(1", "ok)"]
     assert said[7].split() == ["definitions", "1", "function"]
-    *questions, last = [line.strip() for line in said[said.index("Ask it:") + 1 :]]
-    assert len(questions) == 2
+    questions = [line.strip() for line in said[said.index("Ask it:") + 1 :]]
+    assert [each.split()[1] for each in questions] == ["query"] * 3 + ["ask"] * 2
     assert sorted(path.name for path in (folder / ".headwater" / "graph" / "tables").iterdir()) == [
         "definitions",
         "evidence_shop",
@@ -322,7 +322,7 @@ def test_a_repository_becomes_a_code_graph_that_can_be_asked(
     assert "The code graph has 1 file and " in again.out
     answers = [
         headwater_here(*shlex.split(each.removeprefix("headwater ")), "--json", *SMALL)
-        for each in (*questions, last)
+        for each in questions[:3]
     ]
     assert [each.code for each in answers] == [0, 0, 0], answers
     assert json.loads(answers[1].out)["rows"] == [{"callee_text": "sum", "calls": 1}]

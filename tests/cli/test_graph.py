@@ -7,7 +7,7 @@ from pathlib import Path
 from headwater.artifacts import TableRecord
 from headwater.cli.graph import questions_text, short_text, summary_document, summary_text
 from headwater.cli.sharing import ProjectPlace
-from headwater.cpg import EXAMPLE_QUESTIONS, GraphSummary
+from headwater.cpg import EXAMPLE_QUESTIONS, QUESTIONS, GraphSummary
 from headwater.run import RunOutcome
 
 SUMMARY = GraphSummary(
@@ -78,5 +78,8 @@ def test_questions_go_to_where_the_graph_is() -> None:
     first, *asked = questions_text(Path("a b"), place).splitlines()
     assert first == "Ask it:"
     assert asked == [
-        f"  headwater query \"{each}\" 'a b' --graph --warehouse 'my lake'" for each in EXAMPLE_QUESTIONS
+        *(f"  headwater query \"{each}\" 'a b' --graph --warehouse 'my lake'" for each in EXAMPLE_QUESTIONS),
+        "  headwater ask hotspots --path 'a b' --warehouse 'my lake'",
+        "  headwater ask cycles --path 'a b' --warehouse 'my lake'",
     ]
+    assert all(all(each[0] == "[" for each in QUESTIONS[name].takes) for name in ("hotspots", "cycles"))

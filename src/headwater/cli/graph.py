@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headwater.run import Project, RunOutcome
 
 _SLOWEST = 3
+# Questions that need no name, which differ from one repository to the next.
+_ASKED = ("hotspots", "cycles")
 _PLURAL = {"CLASS": "classes"}
 
 
@@ -65,11 +67,15 @@ def short_text(outcome: RunOutcome) -> str:
 
 def questions_text(path: Path, place: ProjectPlace) -> str:
     """Commands that ask what was just built, wherever it is."""
-    where = ["--graph"] if place.graph else []
-    where += ["--warehouse", str(place.warehouse)] if place.warehouse else []
-    after = shlex.join([str(path), *where])
-    # Texts in SQL have single quotes, which double ones leave alone.
-    return "\n".join(["Ask it:", *(f'  headwater query "{each}" {after}' for each in EXAMPLE_QUESTIONS)])
+    warehouse = ["--warehouse", str(place.warehouse)] if place.warehouse else []
+    after = shlex.join([str(path), *(["--graph"] if place.graph else []), *warehouse])
+    asked = shlex.join(["--path", str(path), *warehouse])
+    lines = [
+        # Texts in SQL have single quotes, which double ones leave alone.
+        *(f'headwater query "{each}" {after}' for each in EXAMPLE_QUESTIONS),
+        *(f"headwater ask {each} {asked}" for each in _ASKED),
+    ]
+    return "\n".join(["Ask it:", *(f"  {each}" for each in lines)])
 
 
 def _all(counts: Mapping[str, int], nothing: str, *, named: bool = False) -> str:

@@ -10,23 +10,26 @@ import pytest
 from code_sample import SMALL_REPO, definitions_table
 
 from headwater.cpg.questions import QUESTIONS, Asked, Graph, answer_to
-from headwater.cpg.questions.flows import STEPS
-from headwater.cpg.questions.unused import DECORATED
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
 FILES = {"main.py": "def f(): return g()\n\n\ndef g(): return 1\n"}
 NAMES = {"NAME": "main.g", "FROM": "main.f", "TO": "main.g", "SOURCE": "main.g", "SINK": "main.f"}
+COLUMNS = (
+    *("decorated", "asked_for", "src_node_id", "dst_node_id", "file_id", "kind"),
+    *("how", "def_id", "site_id", "node_id"),
+)
 
 
 def table_of(sql: str) -> pa.Table:
     """What a graph of FILES answers, as far as it is asked here."""
     if "FROM definitions" in sql:
         return definitions_table(FILES)
-    names = {DECORATED: ["parent_id"], STEPS: ["src_node_id", "dst_node_id", "kind", "access_path"]}
-    columns = {name: pa.array([], pa.string()) for name in names.get(sql, ["node_id"])}
-    return pa.table(columns | ({"preserves_value": pa.array([], pa.bool_())} if sql == STEPS else {}))
+    columns = {name: pa.array([], pa.string()) for name in COLUMNS}
+    return pa.table(
+        columns | {"preserves_value": pa.array([], pa.bool_()), "confidence": pa.array([], pa.float64())}
+    )
 
 
 @pytest.mark.parametrize("question", [each for each, asked in QUESTIONS.items() if asked.takes])

@@ -100,3 +100,17 @@ def test_what_is_not_there_is_an_error() -> None:
     for ask in (callers, callees, refs, defs):
         with pytest.raises(NameUnknown):
             ask(small_repo(), "no.such.thing")
+
+
+def test_who_calls_a_class_makes_instances_of_it() -> None:
+    code = code_of(
+        "class A:\n    def __init__(self): ...\n\n\nclass B(A): ...\n\n\nclass C(A):\n"
+        "    def __init__(self):\n        super().__init__()\n\n\ndef f(): A()\ndef g(): B()\ndef h(): C()\n"
+        "class D: ...\ndef i(): D()\n"
+    )
+    assert {name: lines(callers(code, f"main.{name}")) for name in "ABCD"} == {
+        "A": ["main.py:13 main.f calls"],
+        "B": ["main.py:14 main.g calls"],
+        "C": ["main.py:15 main.h calls"],
+        "D": ["main.py:17 main.i calls"],
+    }

@@ -39,7 +39,7 @@ def test_a_name_has_all_its_definitions() -> None:
     assert [code.lines[each] for each in code.of_name("main.f")] in [[1, 2], [2, 1]]
     assert code.of_name("main.g") == ()
     assert code.title(code.symbols[row_of(code, "main.f")]) == "main.f"
-    assert code.title("headwater python python . builtins/nothing.") == "builtins/nothing."
+    assert code.title("headwater python python . builtins/nothing.") == "builtins.nothing"
 
 
 def test_steps_end_at_a_depth_and_where_nothing_is_new() -> None:

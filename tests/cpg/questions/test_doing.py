@@ -37,3 +37,22 @@ def test_an_exception_comes_from_where_it_is_raised() -> None:
 def test_of_an_exception_is_told_who_lets_it_out() -> None:
     code = code_of("class Odd(Exception): ...\n\n\ndef f(): raise Odd\n\n\ndef g(): f()\n")
     assert lines(exceptions(code, "Odd")) == ["main.py:4 main.f lets it out", "main.py:7 main.g lets it out"]
+
+
+def test_an_exception_comes_through_those_that_let_it_out_and_no_others() -> None:
+    code = code_of(
+        "def ready(): ...\n\n\ndef check(): raise KeyError\n\n\ndef deep(): check()\n\n\n"
+        "def f():\n    ready()\n    deep()\n"
+    )
+    assert lines(exceptions(code, "f")) == [
+        "[builtins.KeyError] main.py:12 main.f calls main.deep",
+        "[builtins.KeyError] main.py:7 main.deep calls main.check +2",
+        "[builtins.KeyError] main.py:4 main.check raises builtins.KeyError +3",
+    ]
+
+
+def test_of_functions_that_call_each_other_one_raises_it() -> None:
+    code = code_of("def f(x):\n    if x: raise KeyError\n    g(x)\n\n\ndef g(x): f(x)\n")
+    assert lines(exceptions(code, "main.f")) == [
+        "[builtins.KeyError] main.py:1 main.f raises builtins.KeyError"
+    ]

@@ -12,43 +12,66 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.cpg.questions import flow
-from headwater.cpg.questions.flows import Flows
+from headwater.cpg.questions.flows import Flows, Sites
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import TypeAlias
+
+    Query: TypeAlias = "Callable[[str], pa.Table]"
 
 CODE = "def read(): ...\n\n\ndef write(x): ...\n\n\nvalue = read()\nwrite(value + 1)\n"
 
+PLACE = pa.schema(
+    [
+        *((name, pa.string()) for name in ("node_id", "path", "node_kind", "name")),
+        ("line", pa.int32()),
+    ]
+)
 
-def flows_of(*steps: tuple[str, str, str, bool]) -> Flows:
+
+def flows_of(*steps: tuple[str, str, str, bool], sure: float = 1.0) -> Flows:
     """Steps as the graph gives them."""
     names = ("src_node_id", "dst_node_id", "kind")
     columns = {name: pa.array([each[at] for each in steps], pa.string()) for at, name in enumerate(names)}
     more = {
-        "access_path": pa.array([None for _ in steps], pa.string()),
+        "file_id": pa.array(["file:1" for _ in steps], pa.string()),
         "preserves_value": pa.array([each[3] for each in steps], pa.bool_()),
+        "confidence": pa.array([sure for _ in steps], pa.float64()),
     }
     return Flows.of(pa.table(columns | more))
 
 
-def asked(flows: Flows, folder: Path) -> tuple[list[str], tuple[str, ...]]:
-    """The answer to where values of `read` get to `write`, as it is told by steps and tables."""
-    code = code_of(CODE)
-    places = {"node:1": 7, "node:2": 7, "node:3": 8}
+def sites_of(*rows: tuple[str, str, str, str]) -> Sites:
+    """Calls and reads as the graph gives them: how, the definition, the site, the node."""
+    names = ("how", "def_id", "site_id", "node_id")
+    return Sites.of(
+        pa.table({name: pa.array([each[at] for each in rows], pa.string()) for at, name in enumerate(names)})
+    )
+
+
+def places(**lines_of: int) -> Query:
+    """Where nodes stand in `main.py`, as the graph says it of those that it is asked for."""
 
     def query(sql: str) -> pa.Table:
-        if "file_nodes" in sql:
-            rows = [
-                {"node_id": node, "path": "main.py", "line": line, "node_kind": "CALL", "name": None}
-                for node, line in places.items()
-                if node in sql
-            ]
-            return pa.Table.from_pylist(rows)
-        given_by = code.ids[row_of(code, "main.read")] in sql
-        found = ["node:1"] if given_by and "targets" in sql else ["node:3"] if not given_by else []
-        return pa.table({"node_id": pa.array(found, pa.string())})
+        rows = [
+            {"node_id": node, "path": "main.py", "line": line, "node_kind": "CALL", "name": None}
+            for node, line in ((f"node:{name}", line) for name, line in lines_of.items())
+            if f"'{node}'" in sql
+        ]
+        return pa.Table.from_pylist(rows, PLACE)
 
-    answer = flow(code, ("read", "write"), "main", folder, query, flows)
+    return query
+
+
+def asked(flows: Flows, folder: Path) -> tuple[list[str], tuple[str, ...]]:
+    """The answer to where values of `read` get to `write`."""
+    code = code_of(CODE)
+    reads, writes = (code.ids[row_of(code, f"main.{name}")] for name in ("read", "write"))
+    sites = sites_of(("called", reads, "node:1", "node:1"), ("taken", writes, "node:4", "node:3"))
+    query = places(**{"1": 7, "2": 7, "3": 8})
+    answer = flow(code, ("read", "write"), folder, query, flows, sites)
     return lines(answer), answer.notes
 
 
@@ -95,3 +118,40 @@ def test_a_way_is_the_shortest_there_is(pairs: list[tuple[int, int]]) -> None:
         nodes = [int(str(flows.ids[node]).removeprefix("node:")) for node, _ in way]
         assert len(nodes) == far + 1
         assert all(step in pairs for step in pairwise(nodes))
+
+
+def test_ways_by_sure_steps_go_before_shorter_ones(tmp_path: Path) -> None:
+    def table(*steps: tuple[str, str, float]) -> Flows:
+        names = ("src_node_id", "dst_node_id", "confidence")
+        columns = {name: [each[at] for each in steps] for at, name in enumerate(names)}
+        count = len(steps)
+        fixed = {"file_id": ["file:1"] * count, "kind": ["expr"] * count, "preserves_value": [True] * count}
+        return Flows.of(pa.table(columns | fixed))
+
+    unsure = ("node:1", "node:3", 0.11)
+    found, notes = asked(table(unsure, ("node:1", "node:2", 1.0), ("node:2", "node:3", 1.0)), tmp_path)
+    assert (len(found), notes) == (3, ())
+    found, notes = asked(table(unsure), tmp_path)
+    assert len(found) == 2
+    assert notes == ("There are only ways by calls that may well go elsewhere.",)
+
+
+def test_what_a_class_takes_is_given_to_what_makes_its_instances(tmp_path: Path) -> None:
+    code = code_of(
+        "class Base:\n    def __init__(self, x): ...\n\n\nclass Own(Base): ...\n\n\ndef read(): ...\n\n\n"
+        "Own(read())\nBase(read())\n"
+    )
+    reads, makes = (code.ids[row_of(code, f"main.{name}")] for name in ("read", "Base.__init__"))
+    sites = sites_of(
+        *(("called", reads, node, node) for node in ("node:1", "node:2")),
+        *(("taken", makes, f"node:{call}", f"node:{call - 10}") for call in (11, 12)),
+    )
+    flows = flows_of(("node:1", "node:9", "expr", True), ("node:2", "node:9", "expr", True))
+    query = places(**{"1": 11, "2": 12, "11": 11, "12": 12})
+    told = {
+        sink: lines(flow(code, ("read", sink), tmp_path, query, flows, sites)) for sink in ("Own", "Base")
+    }
+    assert told == {
+        "Own": ["[way 1] main.py:11 call begins"],
+        "Base": ["[way 1] main.py:11 call begins", "[way 2] main.py:12 call begins"],
+    }

@@ -56,3 +56,14 @@ def test_every_definition_is_found_by_its_own_name_and_symbol() -> None:
     for node in range(len(code)):
         assert node in matching(code, code.names[node])
         assert node in named(code, code.symbols[node])
+
+
+def test_a_class_has_what_its_bases_have() -> None:
+    code = code_of(
+        "class A:\n    def m(self): ...\n    def n(self): ...\n\n\nclass B(A):\n    def n(self): ...\n\n\n"
+        "class C(B): ...\n"
+    )
+    assert [code.names[each] for each in named(code, "C.m")] == ["main.A.m"]
+    assert [code.names[each] for each in named(code, "main.C.n")] == ["main.B.n"]
+    with pytest.raises(NameUnknown):
+        named(code, "C.o")

@@ -16,7 +16,7 @@ from headwater.cpg.questions.doing import effects, exceptions
 from headwater.cpg.questions.exposing import api
 from headwater.cpg.questions.flows import flow
 from headwater.cpg.questions.modules import cycles, imports
-from headwater.cpg.questions.unused import DECORATED, dead
+from headwater.cpg.questions.unused import dead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +103,12 @@ QUESTIONS: Mapping[str, Question] = {
         takes=("SOURCE", "SINK"),
         tells="the shortest ways of values that one gives to what the other takes, step by step",
         answer=lambda graph, asked: flow(
-            graph.code, (asked.names[0], asked.names[1]), graph.name, graph.root, graph.query, graph.flows
+            graph.code,
+            (asked.names[0], asked.names[1]),
+            graph.root,
+            graph.query,
+            graph.flows,
+            graph.sites,
         ),
     ),
     "imports": Question(
@@ -124,7 +129,7 @@ QUESTIONS: Mapping[str, Question] = {
     "dead": Question(
         takes=("[MODULE]",),
         tells="definitions that nothing known needs, with how sure that is",
-        answer=lambda graph, asked: dead(graph.code, graph.query(DECORATED), *asked.names),
+        answer=lambda graph, asked: dead(graph.code, graph.signs, *asked.names),
     ),
     "effects": Question(
         takes=("NAME",),

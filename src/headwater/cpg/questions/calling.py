@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from headwater.cpg.questions.code import Code, Edge
 
 _CALL, _USE = "CALLS", "REFERENCES_SYMBOL"
+# What a call of a class runs; its edge leads there if the class, or one above it, has any.
+_MAKERS = ("__init__", "__new__")
 # Of several reasons for one step of an impact, the first of these is told.
 _STRENGTH = ("CALLS", "INHERITS", "OVERRIDES", "REFERENCES_SYMBOL", "IMPORTS")
 
 
 def callers(code: Code, name: str, *, depth: int | None = 1) -> Answer:
-    """Who calls something, at which lines; with a larger `depth`, who calls them."""
+    """Who calls something, at which lines; with a larger `depth`, who calls them.
+
+    Who calls a class makes an instance of it, whichever class above it says how.
+    """
     starts = named(code, name)
     return _calls(code, "callers", starts, into=True, depth=depth)
 
@@ -122,7 +127,7 @@ def path(code: Code, start: str, end: str) -> Answer:
 
 def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: int | None) -> Answer:
     step: Callable[[int], list[Edge]] = (
-        (lambda node: code.into(node, _CALL)) if into else (lambda node: code.out_of(node, _CALL))
+        (lambda node: calls_of(code, node)) if into else (lambda node: code.out_of(node, _CALL))
     )
     reached = code.reached(starts, step, into=into, depth=depth)
     edges = {
@@ -149,6 +154,45 @@ def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: i
         findings=each_once(findings),
         links=each_once(links),
     )
+
+
+def calls_of(code: Code, node: int) -> list[Edge]:
+    """The calls of a definition; of a class those that make instances of it."""
+    own = code.into(node, _CALL)
+    if code.kinds[node] != "class":
+        return own
+    found, is_own = makers_of(code, node)
+    here = _named_at(code, [node])
+    others = _others_at(code, node) if is_own else here
+    made = [
+        edge
+        for maker in found
+        for edge in code.into(maker, _CALL)
+        if (place := (edge.source, edge.line)) in here or (is_own and place not in others)
+    ]
+    return [*own, *made]
+
+
+def makers_of(code: Code, node: int) -> tuple[list[int], bool]:
+    """What a call of a class runs to make an instance, if that is known, and whether it is its own."""
+    above = code.reached([node], lambda each: code.out_of(each, "INHERITS"), into=False, depth=None)
+    for each in above:
+        found = [own for name in _MAKERS for own in code.of_name(f"{code.names[each]}.{name}")]
+        if found:
+            return found, each == node
+    return [], False
+
+
+def _named_at(code: Code, nodes: Iterable[int]) -> frozenset[tuple[int, int | None]]:
+    """The defs and lines in which definitions are named."""
+    return frozenset((each.source, each.line) for node in nodes for each in code.into(node, _USE))
+
+
+def _others_at(code: Code, node: int) -> frozenset[tuple[int, int | None]]:
+    """Where what makes instances of a class is called for one of those below it."""
+    below = code.reached([node], lambda each: code.into(each, "INHERITS"), into=True, depth=None)
+    supers = {(each.source, each.line) for own in code.of_name("builtins.super") for each in code.into(own)}
+    return _named_at(code, (each for each in below if each != node)) | supers
 
 
 def _how(edge: Edge) -> str:

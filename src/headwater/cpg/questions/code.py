@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.cpg.graph import repository_id
+from headwater.cpg.resolve import symbol_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -102,9 +103,18 @@ class Code:
 
     def edges(self, *kinds: str) -> Iterator[Edge]:
         """All edges of some kinds."""
+        return map(self._edge, self._of_kinds(kinds).tolist())
+
+    def neighbours(self, *kinds: str, into: bool = False) -> Ends:
+        """Where edges of some kinds lead, or with `into` where they come from: for questions about all."""
+        places = self._of_kinds(kinds)
+        sources, targets = self._sources[places], self._targets[places]
+        return Ends.of(targets, sources, len(self)) if into else Ends.of(sources, targets, len(self))
+
+    def _of_kinds(self, kinds: tuple[str, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
         column = self._columns["edge_kind"]
         wanted = [number for number, kind in enumerate(column.values) if kind in kinds]
-        return map(self._edge, np.flatnonzero(np.isin(column.numbers, wanted)).tolist())
+        return np.flatnonzero(np.isin(column.numbers, wanted)).astype(np.int64)
 
     def is_outside(self, node: int) -> bool:
         """Whether it is outside of the repository."""
@@ -130,7 +140,7 @@ class Code:
     def title(self, symbol: str) -> str:
         """The dotted name that belongs to a symbol."""
         found = self.of_symbol(symbol)
-        return symbol.split(" ", 4)[-1] if found is None else self.names[found]
+        return symbol_parts(symbol)[2] if found is None else self.names[found]
 
     def reached(
         self, starts: Iterable[int], step: Callable[[int], Iterable[Edge]], *, into: bool, depth: int | None
@@ -186,6 +196,24 @@ class Code:
         for node, name in enumerate(self.names):
             found.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """By a definition the other ends of its edges, each once."""
+
+    starts: list[int]
+    others: list[int]
+
+    @classmethod
+    def of(cls, ones: Any, others: Any, count: int) -> Ends:
+        """By `ones` the `others`."""
+        pairs = np.unique(ones * count + others)
+        starts = np.searchsorted(pairs, np.arange(count + 1) * count)
+        return cls(starts.tolist(), (pairs % count).tolist() if count else [])
+
+    def __getitem__(self, node: int) -> list[int]:
+        return self.others[self.starts[node] : self.starts[node + 1]]
 
 
 @dataclass(frozen=True, slots=True)

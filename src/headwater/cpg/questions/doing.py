@@ -5,12 +5,14 @@ Not here: how that is found.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.answer import Answer
 from headwater.cpg.questions.code import same_of
 from headwater.cpg.questions.naming import named
 from headwater.cpg.questions.standing import each_once, finding, link, site, subject_of
+from headwater.cpg.resolve import EXPORT_THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +29,13 @@ def effects(code: Code, name: str) -> Answer:
     found: list[Finding] = []
     links: list[Link] = []
     for effect in sorted({each for start in starts for each in code.effects[start]}):
-        way = _way(code, starts, lambda node, effect=effect: effect in code.own_effects[node])
-        findings, arrows = _told(code, starts, way, effect, f"does {effect}")
+        way = _way(
+            code,
+            starts,
+            lambda node, effect=effect: effect in code.own_effects[node],
+            lambda node, effect=effect: effect in code.effects[node],
+        )
+        findings, arrows = _told(code, way, effect, f"does {effect}")
         found += findings
         links += arrows
     notes = () if found else ("Nothing that is known.",)
@@ -42,8 +49,8 @@ def exceptions(code: Code, name: str) -> Answer:
     found: list[Finding] = []
     links: list[Link] = []
     for symbol in raised:
-        way = _way(code, starts, lambda node, symbol=symbol: not _gets(code, node, symbol))
-        findings, arrows = _told(code, starts, way, code.title(symbol), f"raises {code.title(symbol)}")
+        way = _way(code, starts, partial(_begins, code, symbol), partial(_lets_out, code, symbol))
+        findings, arrows = _told(code, way, code.title(symbol), f"raises {code.title(symbol)}")
         found += findings
         links += arrows
     if not raised:
@@ -57,36 +64,52 @@ def exceptions(code: Code, name: str) -> Answer:
     return _answer(code, "exceptions", starts, found, links, notes)
 
 
-def _gets(code: Code, node: int, symbol: str) -> bool:
-    """Whether a def gets an exception from what it calls."""
-    return any(symbol in code.raises[each.target] for each in code.out_of(node, _CALL))
+def _lets_out(code: Code, symbol: str, node: int) -> bool:
+    """Whether an exception leaves a def."""
+    return symbol in code.raises[node]
 
 
-def _way(code: Code, starts: Sequence[int], is_there: Callable[[int], bool]) -> list[Edge]:
-    """The shortest way by calls to where something is true; empty if that is where it begins, or nowhere."""
+def _begins(code: Code, symbol: str, node: int) -> bool:
+    """Whether an exception that leaves a def comes from nothing that it calls."""
+    return not any(_lets_out(code, symbol, each.target) for each in _sure_calls(code, node))
+
+
+def _sure_calls(code: Code, node: int) -> list[Edge]:
+    found = [each for each in code.out_of(node, _CALL) if each.confidence >= EXPORT_THRESHOLD]
+    return sorted(found, key=lambda each: -each.confidence)
+
+
+def _way(
+    code: Code, starts: Sequence[int], begins: Callable[[int], bool], passes: Callable[[int], bool]
+) -> tuple[int, list[Edge]]:
+    """The shortest way by calls to where something begins, and where that is; all on it pass it on.
+
+    It is empty where that is the start, or where all who pass it on call each other in a circle.
+    """
+    sources = [each for each in starts if passes(each)]
     reached = code.reached(
-        starts,
-        lambda node: sorted(code.out_of(node, _CALL), key=lambda each: -each.confidence),
+        sources,
+        lambda node: [each for each in _sure_calls(code, node) if passes(each.target)],
         into=False,
         depth=None,
     )
-    there = next((node for node in reached if not code.is_outside(node) and is_there(node)), None)
+    end = there = next((node for node in reached if begins(node)), sources[0])
     way: list[Edge] = []
-    while there is not None and (edge := reached[there][1]) is not None:
+    while (edge := reached[there][1]) is not None:
         way.insert(0, edge)
         there = edge.source
-    return way
+    return end, way
 
 
 def _told(
-    code: Code, starts: Sequence[int], way: Sequence[Edge], section: str, last: str
+    code: Code, found: tuple[int, Sequence[Edge]], section: str, last: str
 ) -> tuple[list[Finding], list[Link]]:
     """A way as lines of an answer, the last of which is where something happens."""
+    end, way = found
     steps = [
         site(code, edge, edge.source, f"calls {code.names[edge.target]}", section=section, depth=number)
         for number, edge in enumerate(way, 1)
     ]
-    end = way[-1].target if way else starts[0]
     return [*steps, finding(code, end, last, section=section, depth=len(way) + 1)], [
         link(code, edge) for edge in way
     ]

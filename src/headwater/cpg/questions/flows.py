@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from headwater.cpg.pipeline import RESOLUTION
 from headwater.cpg.questions.answer import Answer, Finding, Link
+from headwater.cpg.questions.calling import calls_of, makers_of
 from headwater.cpg.questions.code import same_of
 from headwater.cpg.questions.naming import named
 from headwater.cpg.questions.standing import each_once, subject_of
@@ -22,22 +23,34 @@ from headwater.cpg.questions.standing import each_once, subject_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
 
     from headwater.cpg.questions.code import Code
 
-STEPS = "SELECT src_node_id, dst_node_id, kind, access_path, preserves_value FROM dfg"
-_GIVEN = """
-    SELECT DISTINCT calls[call].node_id AS node_id FROM (SELECT calls, inline(targets) FROM {table})
-    WHERE def_id IN ({ids})
+    Numbers: TypeAlias = "NDArray[np.int64]"
+
+_compute = cast("Any", pc)
+
+STEPS = "SELECT src_node_id, dst_node_id, file_id, kind, preserves_value, confidence FROM dfg"
+# Where definitions give values and take them: calls of them and reads give; arguments and receivers take.
+_SITES = """
+    WITH found AS (SELECT file_id, def_id, call, calls[call].node_id AS site_id
+        FROM (SELECT file_id, calls, inline(targets) FROM {table}) WHERE def_id IS NOT NULL)
+    SELECT 'called' AS how, def_id, site_id, site_id AS node_id FROM found
+    UNION ALL SELECT 'read', def_id, node_id, node_id FROM (SELECT inline(references) FROM {table})
+        WHERE def_id IS NOT NULL
+    UNION ALL SELECT 'taken', found.def_id, found.site_id, given.node_id FROM found
+        JOIN (SELECT file_id, inline(arguments) FROM {table}) AS given USING (file_id, call)
+        WHERE given.node_id IS NOT NULL
+    UNION ALL SELECT 'taken', found.def_id, found.site_id, calls.receiver_node_id FROM found
+        JOIN calls ON calls.node_id = found.site_id
+        WHERE calls.receiver_node_id IS NOT NULL AND NOT calls.is_implied
 """
-_READ = "SELECT DISTINCT node_id FROM (SELECT inline(references) FROM {table}) WHERE def_id IN ({ids})"
-_TAKEN = """
-    SELECT DISTINCT a.node_id FROM (SELECT file_id, inline(arguments) FROM {table}) AS a
-    JOIN (SELECT file_id AS called_in, call AS called FROM (SELECT file_id, inline(targets) FROM {table})
-        WHERE def_id IN ({ids})) ON file_id = called_in AND call = called
-    WHERE a.node_id IS NOT NULL
-"""
-_PLACES = "SELECT node_id, path, line, node_kind, name FROM file_nodes WHERE node_id IN ({ids})"
+_PLACES = "SELECT node_id, path, line, node_kind, name FROM file_nodes WHERE {files}node_id IN ({ids})"
+# Ways by steps that are less sure are told only if there are no others.
+_SURE = 0.5
 # Ways that are told; those that are longer wait until these have been looked at.
 _MOST_WAYS = 10
 _LONGEST_TEXT = 80
@@ -61,10 +74,10 @@ class Flows:
     """All steps of a repository; nodes are told by their numbers in `ids`."""
 
     ids: pa.Array[Any]
-    starts: np.ndarray[Any, np.dtype[np.int64]]
-    targets: np.ndarray[Any, np.dtype[np.int64]]
-    kinds: pa.Array[Any]
-    preserves: pa.Array[Any]
+    starts: Numbers
+    targets: Numbers
+    sure: NDArray[np.float32]
+    _columns: dict[str, Any]
 
     @classmethod
     def of(cls, table: pa.Table) -> Flows:
@@ -79,69 +92,116 @@ class Flows:
         order = np.argsort(sources, kind="stable")
         count = len(encoded.dictionary)
         starts = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=count))]).astype(np.int64)
-        kinds, preserves = (
-            table.column(name).take(pa.array(order, pa.int64())).combine_chunks()
-            for name in ("kind", "preserves_value")
-        )
-        return cls(encoded.dictionary, starts, targets[order], kinds, preserves)
+        columns: dict[str, Any] = {
+            name: _encoded(table.column(name)).take(pa.array(order, pa.int64()))
+            for name in ("file_id", "kind", "preserves_value")
+        }
+        sure = table.column("confidence").to_numpy().astype(np.float32)[order]
+        return cls(encoded.dictionary, starts, targets[order], sure, columns)
+
+    def told(self, step: int, name: str) -> Any:
+        """What a column says of a step."""
+        return self._columns[name][step].as_py()
 
     def numbers(self, ids: Iterable[str | None]) -> list[int]:
         """The numbers of nodes that take part in any step."""
         wanted = pa.array(sorted({each for each in ids if each is not None}), pa.string())
-        found = cast("Any", pc).index_in(wanted, self.ids)
+        found = _compute.index_in(wanted, self.ids)
         return [each for each in found.to_pylist() if each is not None]
 
-    def ways(self, sources: Sequence[int], sinks: Iterable[int], most: int) -> list[list[tuple[int, int]]]:
-        """The shortest way to each of the nearest sinks: its nodes, each with the step that led there."""
-        wanted = set(sinks)
-        came: dict[int, tuple[int, int]] = dict.fromkeys(sources, (-1, -1))
-        front = list(sources)
-        ends = [each for each in front if each in wanted]
-        while front and len(ends) < most:
-            following: list[int] = []
-            for node in front:
-                first, last = int(self.starts[node]), int(self.starts[node + 1])
-                for step, other in enumerate(self.targets[first:last].tolist(), first):
-                    if other not in came:
-                        came[other] = (node, step)
-                        following.append(other)
-                        if other in wanted:
-                            ends.append(other)
-            front = following
-        return [_back(came, end) for end in ends[:most]]
+    def ways(
+        self, sources: Sequence[int], sinks: Iterable[int], most: int, least: float = 0.0
+    ) -> list[list[tuple[int, int]]]:
+        """The shortest way to each of the nearest sinks: its nodes, each with the step that led there.
+
+        No step is less sure than `least`.
+        """
+        wanted, seen = np.zeros(len(self.ids), np.bool_), np.zeros(len(self.ids), np.bool_)
+        before = np.full(len(self.ids), -1, np.int64)
+        led = np.full(len(self.ids), -1, np.int64)
+        wanted[list(sinks)] = True
+        front = np.array(list(dict.fromkeys(sources)), np.int64)
+        ends: list[int] = []
+        while True:
+            seen[front] = True
+            ends += front[wanted[front]].tolist()
+            if not len(front) or len(ends) >= most:
+                return [_back(before, led, end) for end in ends[:most]]
+            counts = self.starts[front + 1] - self.starts[front]
+            first = np.repeat(self.starts[front] - (np.cumsum(counts) - counts), counts)
+            steps = first + np.arange(len(first))
+            parents, following = np.repeat(front, counts), self.targets[steps]
+            # Of several ways to a node that are as short, the first counts.
+            new = np.flatnonzero(~seen[following] & (self.sure[steps] >= least))
+            new = new[np.sort(np.unique(following[new], return_index=True)[1])]
+            front = following[new]
+            before[front], led[front] = parents[new], steps[new]
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Where definitions are called, read, and given values, by their ids."""
+
+    _how: Any
+    _defs: Any
+    _sites: Any
+    _nodes: Any
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Sites:
+        """Those that rows of `sites_query` are."""
+        how, defs, sites, nodes = (table.column(name) for name in ("how", "def_id", "site_id", "node_id"))
+        return cls(_encoded(how), _encoded(defs), sites, nodes)
+
+    def of_definitions(self, how: str, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Calls or reads of definitions, each with a node that has what they give or take."""
+        wanted = _compute.index_in(self._defs.dictionary, pa.array(list(ids), pa.string())).is_valid()
+        chosen = _compute.and_(wanted.take(self._defs.indices), _compute.equal(self._how, how))
+        places = _compute.indices_nonzero(chosen)
+        columns: Any = (each.take(places).to_pylist() for each in (self._sites, self._nodes))
+        return list(dict.fromkeys(zip(*columns, strict=True)))
+
+
+def sites_query(name: str) -> str:
+    """The query whose rows `Sites.of` takes, for the repository of this name."""
+    return " ".join(_SITES.format(table=f"{RESOLUTION}{name}").split())
 
 
 def flow(
-    code: Code, names: tuple[str, str], name: str, root: Path, query: Callable[[str], pa.Table], flows: Flows
+    code: Code,
+    names: tuple[str, str],
+    root: Path,
+    query: Callable[[str], pa.Table],
+    flows: Flows,
+    sites: Sites,
 ) -> Answer:
     """The shortest ways of values that a source gives to what a sink takes.
 
     Args:
         code: the graph's definitions.
         names: the source and the sink: functions, classes, or attributes that are read.
-        name: the name of the repository's graph.
-        root: its folder, for the text of lines.
-        query: gives rows of its tables.
+        root: the repository's folder, for the text of lines.
+        query: gives rows of the graph's tables.
         flows: all steps.
+        sites: where definitions give and take values.
     """
     sources, sinks = (same_of(code, named(code, each)) for each in names)
-    table = f"{RESOLUTION}{name}"
     subject = f"{subject_of(code, sources)} to {subject_of(code, sinks)}"
-
-    def nodes(text: str, of: Sequence[int]) -> list[int]:
-        ids = ", ".join(f"'{code.ids[each]}'" for each in of)
-        return flows.numbers(query(" ".join(text.format(table=table, ids=ids).split())).column(0).to_pylist())
-
-    given = nodes(_GIVEN, sources) or nodes(_READ, sources)
-    taken = nodes(_TAKEN, sinks)
-    ways = flows.ways(given, taken, _MOST_WAYS)
+    given = flows.numbers(
+        _nodes(code, sources, sites, "called", query) or _nodes(code, sources, sites, "read", query)
+    )
+    taken = flows.numbers(_nodes(code, sinks, sites, "taken", query))
+    ways = flows.ways(given, taken, _MOST_WAYS, _SURE)
+    is_sure = bool(ways)
+    ways = ways or flows.ways(given, taken, _MOST_WAYS)
     if not ways:
         why = "nothing is read of the source" if not given else "nothing is given to the sink"
         note = (
             "No value of the source was found to get to the sink." if given and taken else f"No way: {why}."
         )
         return Answer(question="flow", subject=subject, notes=(note,))
-    places = _places(flows, ways, query)
+    files = {flows.told(step, "file_id") for way in ways for _, step in way if step >= 0}
+    places = _places((flows.ids[node].as_py() for way in ways for node, _ in way), files, query)
     findings: list[Finding] = []
     links: list[Link] = []
     for number, way in enumerate(ways, 1):
@@ -155,23 +215,54 @@ def flow(
             for one, other in pairwise(shown)
         ]
     notes = (f"The nearest {_MOST_WAYS} places are shown.",) if len(ways) == _MOST_WAYS else ()
+    if not is_sure:
+        notes = (*notes, "There are only ways by calls that may well go elsewhere.")
     return Answer(
         question="flow", subject=subject, findings=tuple(findings), links=each_once(links), notes=notes
     )
 
 
-def _places(
-    flows: Flows, ways: list[list[tuple[int, int]]], query: Callable[[str], pa.Table]
-) -> dict[str, Any]:
-    ids = sorted({flows.ids[node].as_py() for way in ways for node, _ in way})
-    rows = query(_PLACES.format(ids=", ".join(f"'{each}'" for each in ids))).to_pylist()
-    return {row["node_id"]: row for row in rows}
+def _nodes(
+    code: Code, definitions: Sequence[int], sites: Sites, how: str, query: Callable[[str], pa.Table]
+) -> list[str]:
+    """The nodes with what definitions give or take; who calls a class runs what makes its instances."""
+    found: list[str] = []
+    for each in definitions:
+        makers, is_own = makers_of(code, each) if code.kinds[each] == "class" else ([], True)
+        own = [code.ids[each], *(code.ids[maker] for maker in makers if is_own)]
+        found += [node for _, node in sites.of_definitions(how, own)]
+        if makers and not is_own and how != "read":
+            pairs = sites.of_definitions(how, [code.ids[maker] for maker in makers])
+            places = _places((site for site, _ in pairs), (), query)
+            meant = {(code.paths[edge.source], edge.line) for edge in calls_of(code, each)}
+            found += [
+                node
+                for site, node in pairs
+                if (place := places.get(site)) is not None and (place["path"], place["line"]) in meant
+            ]
+    return found
+
+
+def _places(ids: Iterable[str], files: Iterable[str], query: Callable[[str], pa.Table]) -> dict[str, Any]:
+    """Where nodes stand; looked for in some files first, since that is much less to read."""
+    wanted, within = sorted(set(ids)), _listed(sorted(files))
+    found: dict[str, Any] = {}
+    for clause in (f"file_id IN ({within}) AND ", "") if within else ("",):
+        missing = [each for each in wanted if each not in found]
+        if missing:
+            rows = query(_PLACES.format(files=clause, ids=_listed(missing))).to_pylist()
+            found |= {row["node_id"]: row for row in rows}
+    return found
+
+
+def _listed(ids: Iterable[str]) -> str:
+    return ", ".join(f"'{each}'" for each in ids)
 
 
 def _finding(place: dict[str, Any], flows: Flows, step: int, root: Path, way: int, depth: int) -> Finding:
-    kind = None if step < 0 else str(flows.kinds[step])
+    kind = None if step < 0 else str(flows.told(step, "kind"))
     how = "begins" if kind is None else _HOW.get(kind, kind)
-    if step >= 0 and not flows.preserves[step].as_py():
+    if step >= 0 and not flows.told(step, "preserves_value"):
         how += " (another value is made of it)"
     text = _text(root, place.get("path"), place.get("line"))
     return Finding(
@@ -182,6 +273,7 @@ def _finding(place: dict[str, Any], flows: Flows, step: int, root: Path, way: in
         reason=f"{how}: {text}" if text else how,
         section=f"way {way}",
         depth=depth,
+        confidence=None if step < 0 else round(float(flows.sure[step]), 3),
     )
 
 
@@ -197,11 +289,17 @@ def _text(root: Path, path: str | None, line: int | None) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
 
 
-def _back(came: dict[int, tuple[int, int]], end: int) -> list[tuple[int, int]]:
+def _back(before: Numbers, led: Numbers, end: int) -> list[tuple[int, int]]:
     way: list[tuple[int, int]] = []
     node = end
     while node >= 0:
-        before, step = came[node]
-        way.insert(0, (node, step))
-        node = before
+        way.insert(0, (node, int(led[node])))
+        node = int(before[node])
     return way
+
+
+def _encoded(column: Any) -> Any:
+    """A column by the numbers of its values, of which there are few."""
+    chunks: list[Any] = column.chunks or [pa.array([], column.type)]
+    whole: Any = pa.concat_arrays(chunks)
+    return whole.dictionary_encode()

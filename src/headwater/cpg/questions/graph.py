@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.code import Code, code_query
-from headwater.cpg.questions.flows import STEPS, Flows
+from headwater.cpg.questions.flows import STEPS, Flows, Sites, sites_query
+from headwater.cpg.questions.unused import Signs, signs_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,3 +42,13 @@ class Graph:
     def flows(self) -> Flows:
         """Where values go in it, step by step."""
         return Flows.of(self.query(STEPS))
+
+    @cached_property
+    def signs(self) -> Signs:
+        """What may keep definitions alive without an edge to them."""
+        return Signs.of(self.query(signs_query(self.name)))
+
+    @cached_property
+    def sites(self) -> Sites:
+        """Where its definitions give values and take them."""
+        return Sites.of(self.query(sites_query(self.name)))

@@ -42,7 +42,10 @@ def named(code: Code, text: str) -> list[int]:
 
 
 def matching(code: Code, text: str) -> list[int]:
-    """All definitions that a text may mean: those of just that name, else those whose name ends with it."""
+    """All definitions that a text may mean: those of that name, else those whose name ends with it.
+
+    If there are none, it may be what a class has from a base.
+    """
     place = _PLACE.fullmatch(text)
     if place is not None:
         return _standing_at(code, place["path"], int(place["line"]))
@@ -52,7 +55,20 @@ def matching(code: Code, text: str) -> list[int]:
     if exact := code.of_name(text):
         return list(exact)
     ending = f".{text}"
-    return [node for node, name in enumerate(code.names) if name.endswith(ending)]
+    return [node for node, name in enumerate(code.names) if name.endswith(ending)] or _inherited(code, text)
+
+
+def _inherited(code: Code, text: str) -> list[int]:
+    """What a class has by that name from the nearest of its bases (`Child.total`)."""
+    owner, dot, last = text.rpartition(".")
+    if not dot:
+        return []
+    starts = [node for node in matching(code, owner) if code.kinds[node] == "class"]
+    above = code.reached(starts, lambda node: code.out_of(node, "INHERITS"), into=False, depth=None)
+    for node in above:
+        if found := code.of_name(f"{code.names[node]}.{last}"):
+            return list(found)
+    return []
 
 
 def place_of(code: Code, node: int) -> str:

@@ -6,8 +6,10 @@ What only its own code, or only other unused code, needs is unused as well. Not 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from headwater.cpg.pipeline import RESOLUTION
 from headwater.cpg.questions.answer import Answer, Finding
 
 if TYPE_CHECKING:
@@ -19,32 +21,71 @@ _NEEDS = ("CALLS", "REFERENCES_SYMBOL", "IMPORTS", "INHERITS")
 _DUNDER = re.compile(r"__\w+__")
 # What frameworks call by the beginning of a name.
 _CALLED_BY_NAME = re.compile(r"(test_|visit_|do_|on_|handle_|setUp|tearDown)")
-# How sure it is for what is private, for what is public, and less for what somebody may call by its name.
-_PRIVATE, _PUBLIC, _PUBLIC_METHOD, _BY_NAME = 0.9, 0.6, 0.5, 0.2
-DECORATED = "SELECT DISTINCT parent_id FROM file_nodes WHERE field = 'decorator_list'"
+# How sure it is for what is private, for what is public, and less for what others may look for: a class below
+# one that they know, or what they ask for by its name.
+_PRIVATE, _PUBLIC, _PUBLIC_METHOD, _MAY_BE_FOUND, _BY_NAME = 0.9, 0.6, 0.5, 0.4, 0.2
+# Bases outside that call nothing of what is in a class.
+_IDLE_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
+_SIGNS = """
+    SELECT DISTINCT IF(field = 'decorator_list', parent_id, NULL) AS decorated,
+        IF(ast_kind = 'Attribute' AND props['ctx'] IS NULL AND known_id IS NULL, name, NULL) AS asked_for
+    FROM file_nodes LEFT JOIN
+        (SELECT node_id AS known_id FROM (SELECT inline(references) FROM {table}) WHERE confidence >= 800)
+        ON node_id = known_id
+    WHERE field = 'decorator_list' OR ast_kind = 'Attribute'
+"""
 
 
-def dead(code: Code, decorated: pa.Table, module: str | None = None) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What may keep definitions alive without an edge to them.
+
+    Args:
+        decorated: the ids of those that have a decorator, which may keep them somewhere.
+        asked_for: names of attributes that are read of what nobody knows.
+    """
+
+    decorated: frozenset[str] = frozenset()
+    asked_for: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Signs:
+        """Those that rows of `signs_query` are."""
+        decorated, asked_for = (
+            frozenset(each for each in table.column(name).to_pylist() if each is not None)
+            for name in ("decorated", "asked_for")
+        )
+        return cls(decorated, asked_for)
+
+
+def signs_query(name: str) -> str:
+    """The query whose rows `Signs.of` takes, for the repository of this name."""
+    return " ".join(_SIGNS.format(table=f"{RESOLUTION}{name}").split())
+
+
+def dead(code: Code, signs: Signs, module: str | None = None) -> Answer:
     """Classes, functions and methods that nothing known needs, surest first.
 
     Args:
         code: the graph's definitions.
-        decorated: the ids of those that have a decorator, which may keep them somewhere.
+        signs: what else may keep them alive.
         module: only what is in this module, or below it.
     """
-    kept = cast("set[str]", set(decorated.column(0).to_pylist()))
-    needed = _needed(code, kept)
+    graph = _Unused(code, signs)
+    needed = graph.needed()
+    unused = [node for node in range(len(code)) if _is_candidate(code, node) and node not in needed]
+    sure = graph.sureness(unused)
     found = [
         Finding(
             name=code.names[node],
             kind=code.kinds[node],
             path=code.paths[node],
             line=code.lines[node],
-            reason=_why(code, node),
-            confidence=_sure(code, node),
+            reason=graph.why(node),
+            confidence=sure[node],
         )
-        for node in range(len(code))
-        if _is_candidate(code, node) and node not in needed and not _is_inside_unused(code, node, needed)
+        for node in unused
+        if not any(owner not in needed and _is_candidate(code, owner) for owner in graph.owners[node])
     ]
     if module is not None:
         found = [each for each in found if f"{each.name}.".startswith(f"{module}.")]
@@ -60,65 +101,101 @@ def _is_candidate(code: Code, node: int) -> bool:
     return _DUNDER.fullmatch(_last(code, node)) is None and not (code.paths[node] or "").endswith(".pyi")
 
 
-def _needed(code: Code, decorated: set[str]) -> set[int]:
-    """What can be reached from modules and tests, by use or because something outside calls it."""
-    starts = [
-        node
-        for node in range(len(code))
-        if code.is_test[node] or (code.kinds[node] == "module" and not code.is_outside(node))
-    ]
-    found = set(starts)
-    front = list(starts)
-    while front:
-        node = front.pop()
-        for other in _leads_to(code, node, decorated):
-            if other not in found:
-                found.add(other)
-                front.append(other)
-    return found
+class _Unused:
+    """What there is to look at while definitions are told from those that something needs."""
 
+    def __init__(self, code: Code, signs: Signs) -> None:
+        self.code, self.signs = code, signs
+        self.needs, self.users = code.neighbours(*_NEEDS), code.neighbours(*_NEEDS, into=True)
+        self.over, self.under = code.neighbours("OVERRIDES"), code.neighbours("OVERRIDES", into=True)
+        self.inner, self.owners = code.neighbours("CONTAINS"), code.neighbours("CONTAINS", into=True)
+        self.bases = code.neighbours("INHERITS")
+        asking = code.neighbours("CALLS", into=True)
+        # Classes with a method that asks for attributes by names that are values.
+        self.asking = {
+            owner
+            for getter in code.of_name("builtins.getattr")
+            for caller in asking[getter]
+            for owner in self.owners[caller]
+        }
 
-def _leads_to(code: Code, node: int, decorated: set[str]) -> list[int]:
-    """What is needed with a definition: what it uses, and what others call in it without naming it."""
-    found = [each.target for each in code.out_of(node, *_NEEDS) if each.target != node]
-    # Who calls the one may get the other, and what is overridden says what has to be there.
-    found += [each.source for each in code.into(node, "OVERRIDES")]
-    found += [each.target for each in code.out_of(node, "OVERRIDES")]
-    found += [
-        edge.target
-        for edge in code.out_of(node, "CONTAINS")
-        if code.kinds[edge.target] == "lambda"
-        or code.ids[edge.target] in decorated
-        or _DUNDER.fullmatch(_last(code, edge.target))
-        or any(code.is_outside(each.target) for each in code.out_of(edge.target, "OVERRIDES"))
-    ]
-    return [each for each in found if not code.is_outside(each)]
+    def needed(self) -> set[int]:
+        """What can be reached from modules and tests, by use or because something outside calls it."""
+        code = self.code
+        front = [
+            node
+            for node in range(len(code))
+            if code.is_test[node] or (code.kinds[node] == "module" and not code.is_outside(node))
+        ]
+        found = set(front)
+        while front:
+            node = front.pop()
+            for other in self._leads_to(node):
+                if other not in found and not code.is_outside(other):
+                    found.add(other)
+                    front.append(other)
+        return found
 
+    def _leads_to(self, node: int) -> list[int]:
+        """What is needed with a definition: what it uses, and what others call in it without naming it."""
+        # Who calls the one may get the other, and what is overridden says what has to be there.
+        found = [*self.needs[node], *self.under[node], *self.over[node]]
+        found += [each for each in self.inner[node] if self._is_kept(each)]
+        found += self.code.of_name(self.code.names[node])  # a use of one of several is one of all
+        return [each for each in found if each != node]
 
-def _is_inside_unused(code: Code, node: int, needed: set[int]) -> bool:
-    """Whether what it stands in is told already."""
-    owner = code.owner_of(node)
-    return owner is not None and owner not in needed and _is_candidate(code, owner)
+    def _is_kept(self, node: int) -> bool:
+        code = self.code
+        return bool(
+            code.kinds[node] == "lambda"
+            or code.ids[node] in self.signs.decorated
+            or _DUNDER.fullmatch(_last(code, node))
+            or any(map(code.is_outside, self.over[node]))
+        )
 
-
-def _why(code: Code, node: int) -> str:
-    users = [each for each in code.into(node, *_NEEDS) if each.source != node]
-    if not users:
+    def why(self, node: int) -> str:
+        """Why something is told."""
+        users, last = [each for each in self.users[node] if each != node], _last(self.code, node)
+        if users:
+            return f"only used by what is unused itself: {self.code.names[users[0]]}"
+        if last in self.signs.asked_for:
+            return f"nothing known uses it, but .{last} is read of something unknown"
         return "nothing uses it"
-    return f"only used by what is unused itself: {code.names[users[0].source]}"
 
+    def sureness(self, unused: list[int]) -> dict[int, float]:
+        """How sure it is of each that it is unused: not more than of any that uses it."""
+        sure = {node: self._sure(node) for node in unused}
+        front = list(unused)
+        while front:
+            node = front.pop()
+            for other in self.needs[node]:
+                if sure.get(other, 0) > sure[node]:
+                    sure[other] = sure[node]
+                    front.append(other)
+        return sure
 
-def _sure(code: Code, node: int) -> float:
-    name = _last(code, node)
-    if _CALLED_BY_NAME.match(name):
-        return _BY_NAME
-    if name.startswith("_"):
-        return _PRIVATE
-    owner = code.owner_of(node)
-    if code.kinds[node] == "method" and owner is not None:
-        outside = any(code.is_outside(each.target) for each in code.out_of(owner, "INHERITS"))
-        return _BY_NAME if outside else _PUBLIC_METHOD
-    return _PUBLIC
+    def _sure(self, node: int) -> float:
+        code, name = self.code, _last(self.code, node)
+        if _CALLED_BY_NAME.match(name):
+            return _BY_NAME
+        owner = next((each for each in self.owners[node] if code.kinds[each] == "class"), None)
+        if owner is None:
+            found = name in self.signs.asked_for or (code.kinds[node] == "class" and self._above(node))
+            return _PRIVATE if name.startswith("_") else _MAY_BE_FOUND if found else _PUBLIC
+        above = self._above(owner)
+        is_asked = name in self.signs.asked_for or self.asking.intersection([owner, *above])
+        if is_asked or (code.kinds[node] == "class" and above) or any(map(code.is_outside, above)):
+            return _BY_NAME
+        return _PRIVATE if name.startswith("_") else _PUBLIC_METHOD
+
+    def _above(self, node: int) -> list[int]:
+        """The classes that a class inherits from, however far above, but for those that call nothing."""
+        found = {node: None}
+        for each in (waiting := [node]):
+            new = [base for base in self.bases[each] if base not in found]
+            found |= dict.fromkeys(new)
+            waiting += new
+        return [each for each in found if each != node and self.code.names[each] not in _IDLE_BASES]
 
 
 def _last(code: Code, node: int) -> str:
