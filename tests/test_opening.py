@@ -8,7 +8,8 @@ import pytest
 import headwater
 from headwater.cpg import Asked, Graph
 from headwater.errors import NotAGraph, ProjectNotFound, RevisionUnknown, SessionIncompatible, WrongUsage
-from headwater.opening import ask, check_asked, graph_of, open_project, open_roots
+from headwater.inquiry import check_asked
+from headwater.opening import ask, graph_of, open_project, open_roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

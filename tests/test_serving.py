@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import stat
 from contextlib import contextmanager
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from headwater import serving
+from headwater import served as served_by
 from headwater.cpg import Asked, Graph
 from headwater.errors import AlreadyServed, Defect, HomeNotWritable, NameAmbiguous, NameUnknown, NotAGraph
-from headwater.opening import open_project
-from headwater.serving import LARGEST_REQUEST, Server, answer_from, socket_of
+from headwater.served import answer_from
+from headwater.serving import LARGEST_REQUEST, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -174,7 +173,7 @@ def test_clients_may_go_away_stay_silent_and_ask_several_times(
             assert b"shop.pay" in reader.readline()
             slow.sendall(line[10:])
             assert b"shop.pay" in slow.recv(10_000)
-        monkeypatch.setattr(serving, "_SILENCE", 0.1)
+        monkeypatch.setattr(served_by, "SILENCE", 0.1)
         with connected(place) as silent:
             assert silent.recv(1) == b""
 
@@ -250,16 +249,3 @@ def test_who_waits_when_a_server_ends_has_no_answer_and_can_go_on(place: Path) -
         waiting.join(10)
         end.set()
     assert answers == [None]
-
-
-def test_the_place_belongs_to_the_warehouse_and_is_short_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.py").touch()
-    monkeypatch.setenv("HEADWATER_HOME", "/cache/of")
-    own, other = open_project(tmp_path), open_project(tmp_path, warehouse=tmp_path / "other")
-    assert socket_of(own).parent == Path("/cache/of/serve")
-    assert socket_of(own) == socket_of(open_project(tmp_path)) != socket_of(other)
-    monkeypatch.setenv("HEADWATER_HOME", f"/{'long/' * 20}")
-    assert socket_of(own).parent.name == f"headwater-{os.getuid()}"
-    assert len(os.fsencode(socket_of(own))) < 100

@@ -12,6 +12,8 @@ from headwater.errors import InvalidName
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# What makes a folder a project.
+PROJECT_FILE = "headwater.toml"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
 _RESERVED = re.compile(r"(?i)hw_.*|run_manifest")
 

@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING
 
 from headwater.cpg import (
     EVIDENCE,
-    QUESTIONS,
     RESOLUTION,
-    Answer,
-    Asked,
     Graph,
     Surroundings,
     answer_to,
@@ -32,9 +29,11 @@ from headwater.cpg import (
     python_graph,
 )
 from headwater.delta import ScanOptions, find_head
-from headwater.errors import NotAGraph, NotBuilt, RevisionUnknown, UnknownDataset, WrongUsage
+from headwater.errors import NotAGraph, NotBuilt, UnknownDataset
+from headwater.inquiry import Answer, Asked, check_asked
 from headwater.pipeline import PROJECT_FILE, packaged_project, project_not_found, read_project
 from headwater.run import Listener, Project, ignore_progress
+from headwater.served import warehouse_of_graph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-# The graph of a folder that is a project, too, has a warehouse of its own: two pipelines, two records.
-_GRAPH_FOLDER = "graph"
 # How the name of a graph of several repositories begins, which no other graph takes in.
 _SEVERAL = "roots_of_"
 
@@ -80,13 +77,8 @@ def open_project(
     if not root.is_dir() or not (was_built or has_python_files(ScanOptions().paths_below(root))):
         raise project_not_found(root)
     name = graph_name(root)
-    own = root.resolve() / ".headwater"
-    if is_project:
-        place = Path(warehouse or own / _GRAPH_FOLDER)
-        config = read_project(root)
-    else:
-        place = Path(warehouse or os.environ.get("HEADWATER_WAREHOUSE") or own)
-        config = packaged_project(root, name)
+    place = warehouse_of_graph(root, warehouse)
+    config = read_project(root) if is_project else packaged_project(root, name)
     config = replace(
         config, name=name, declare=partial(_declare_graph, name, root, place.resolve() / "tables")
     )
@@ -167,38 +159,6 @@ def ask(
     asked = Asked(question=question, names=names, depth=depth, diff=diff, since=since)
     check_asked(asked)
     return answer_to(graph if isinstance(graph, Graph) else graph_of(graph), asked)
-
-
-def check_asked(asked: Asked) -> None:
-    """Whether something can be asked at all, whatever graph there is.
-
-    Raises:
-        WrongUsage: there is no such question, or it takes other names.
-        RevisionUnknown: what is meant as a revision could be taken for an option of git.
-    """
-    question = QUESTIONS.get(asked.question)
-    if question is None:
-        known = "; ".join(" ".join([name, *each.takes]) for name, each in QUESTIONS.items())
-        detail = f"there is no question '{asked.question}'; questions are: {known}"
-        raise WrongUsage(detail=detail, command="headwater ask")
-    least = sum(not each.startswith("[") for each in question.takes)
-    most = None if any("..." in each for each in question.takes) else len(question.takes)
-    for flag, revision, owner in (("--diff", asked.diff, "impact"), ("--since", asked.since, "api")):
-        if revision is not None and asked.question != owner:
-            detail = f"{flag} belongs to the question '{owner}', not to '{asked.question}'"
-            raise WrongUsage(detail=detail, command="headwater ask")
-    if asked.diff is not None:
-        least = 0  # what changed is what it is about
-    count = len(asked.names)
-    if count < least or (most is not None and count > most):
-        takes = " ".join(question.takes) or "no name"
-        detail = f"the question '{asked.question}' takes {takes}, not {count} name{'' if count == 1 else 's'}"
-        raise WrongUsage(detail=detail, command="headwater ask")
-    if asked.depth is not None and asked.depth < 0:
-        raise WrongUsage(detail=f"--depth {asked.depth} is below 0", command="headwater ask")
-    for revision in (asked.diff, asked.since):
-        if revision is not None and (not revision or revision.startswith("-")):
-            raise RevisionUnknown(revision=revision, detail="a revision has another beginning")
 
 
 def _declare_graph(name: str, root: Path, tables: Path) -> None:

@@ -14,28 +14,23 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-import stat
-import tempfile
 from contextlib import ExitStack, suppress
 from dataclasses import fields
-from importlib.metadata import version
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import BoundedSemaphore, Event, Thread
-from typing import TYPE_CHECKING, Any, Self, cast, get_type_hints
+from typing import TYPE_CHECKING, Self, get_type_hints
 
 import msgspec
 
 from headwater.clock import SystemClock
-from headwater.cpg import Answer, Asked, answer_to
-from headwater.digest import digest_of
+from headwater.cpg import answer_to
 from headwater.errors import AlreadyServed, Defect, HeadwaterError, HomeNotWritable, RequestBroken
-from headwater.opening import check_asked
-from headwater.origin import Origin
-from headwater.runtime import home_path
+from headwater.inquiry import Asked, check_asked
+from headwater.served import SILENCE, Reply, Told, is_private, line_of, socket_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import TracebackType
 
     from headwater.clock import Clock
@@ -43,32 +38,9 @@ if TYPE_CHECKING:
     from headwater.run import Project
 
 LARGEST_REQUEST = 64 * 1024
-LARGEST_REPLY = 512 * 1024 * 1024
-# The most bytes of a socket's path that every system takes, less a few.
-_LONGEST_PATH = 96
 _MOST_CLIENTS = 16
-_PART = 64 * 1024
-# How often a server looks whether it is to end, how long a client may say nothing, and how long one waits.
+# How often a server looks whether it is to end.
 _TICK = 0.2
-_SILENCE = 30.0
-_PATIENCE = 600.0
-
-
-class Told(msgspec.Struct, forbid_unknown_fields=True):
-    """An error as it goes over the socket: what a person reads, and the fields that make it again."""
-
-    code: str
-    message: str
-    next_step: str
-    exit_code: int
-    fields: dict[str, Any]
-
-
-class Reply(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What a server says to a request: the answer, or why there is none."""
-
-    answer: Answer | None = None
-    error: Told | None = None
 
 
 _HINTS = get_type_hints(Asked)
@@ -84,42 +56,8 @@ _Request = msgspec.defstruct(
 
 
 def socket_of(project: Project) -> Path:
-    """Where a server for a project's code graph listens, or would; nothing is made.
-
-    One warehouse, graph and version of Headwater have one place, in the cache folder if its path is not too
-    long for a socket.
-    """
-    parts = (version("headwater"), str(project.warehouse.root), project.config.name)
-    name = f"{digest_of([*parts, str(project.config.root.resolve())])[:24]}.sock"
-    place = home_path() / "serve" / name
-    if len(os.fsencode(place)) > _LONGEST_PATH:
-        place = Path(tempfile.gettempdir()) / f"headwater-{os.getuid()}" / name
-    return place
-
-
-def answer_from(place: Path, asked: Asked) -> Answer | None:
-    """The answer of a server; None if there is none that answers.
-
-    Raises:
-        HeadwaterError: the server says why there is no answer.
-    """
-    if not _is_private(place.parent):
-        return None
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-        try:
-            link.settimeout(_PATIENCE)
-            link.connect(str(place))
-            link.sendall(msgspec.json.encode(asked) + b"\n")
-            line = _line_of(link, bytearray(), LARGEST_REPLY)
-        except OSError:
-            return None
-    try:
-        reply = msgspec.json.decode(line or b"", type=Reply)
-    except msgspec.MsgspecError:
-        return None  # it went away before its end
-    if reply.error is not None:
-        raise _error_of(reply.error)
-    return reply.answer
+    """Where a server for the code graph of a project listens, or would."""
+    return socket_place(project.config.root, project.warehouse.root)
 
 
 class Server:
@@ -163,7 +101,7 @@ class Server:
         with ExitStack() as undo:
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                if not _is_private(folder):
+                if not is_private(folder):
                     detail = "it is not a folder of yours that nobody else may enter (mode 0700)"
                     raise HomeNotWritable(path=str(folder), detail=detail)
                 lock = os.open(self.place.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -256,8 +194,8 @@ class Server:
         rest = bytearray()
         try:
             with link, suppress(OSError):
-                while (line := _line_of(link, rest, LARGEST_REQUEST, self._clock)) is not None:
-                    link.settimeout(_SILENCE)
+                while (line := line_of(link, rest, LARGEST_REQUEST, self._clock)) is not None:
+                    link.settimeout(SILENCE)
                     link.sendall(self._reply_of(line) + b"\n")
                     if len(line) > LARGEST_REQUEST:
                         return
@@ -292,60 +230,9 @@ def _asked_of(line: bytes) -> Asked:
         raise RequestBroken(detail=str(error)) from error
 
 
-def _line_of(link: socket.socket, rest: bytearray, most: int, clock: Clock | None = None) -> bytes | None:
-    """The next line of a connection; None at its end. What came after the line is left in `rest`.
-
-    A line that is too long is given as far as it was read. With a clock, a line that takes too long to come
-    ends the connection, however often a little of it comes.
-    """
-    began = clock.monotonic() if clock else 0.0
-    while b"\n" not in rest:
-        if len(rest) > most:
-            return bytes(rest)
-        if clock is not None:
-            left = began + _SILENCE - clock.monotonic()
-            if left <= 0:
-                return None
-            link.settimeout(left)
-        part = link.recv(_PART)
-        if not part:
-            return None
-        rest += part
-    line, _, after = bytes(rest).partition(b"\n")
-    rest[:] = after
-    return line
-
-
-def _is_private(folder: Path) -> bool:
-    """Whether it is a folder of this user that nobody else can enter."""
-    try:
-        found = folder.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
-
-
 def _told(error: Exception) -> bytes:
     ours = error if isinstance(error, HeadwaterError) else Defect(detail=f"{type(error).__name__}: {error}")
     made_of = {each.name: getattr(ours, each.name) for each in fields(ours)}
     origin = ours.origin and [ours.origin.path, ours.origin.line]
     told = Told(ours.code, ours.message, ours.next_step, ours.exit_code, made_of | {"origin": origin})
     return msgspec.json.encode(Reply(error=told))
-
-
-def _error_of(told: Told) -> HeadwaterError:
-    """The error again, as the one of its code."""
-    kinds = [HeadwaterError]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    kind = next((each for each in kinds if each.code == told.code), Defect)
-    given = {name: _frozen(each) for name, each in told.fields.items()}
-    origin = given.pop("origin", None)
-    try:
-        return kind(**given, origin=Origin(*origin) if origin else None)
-    except TypeError:
-        return Defect(detail=f"{told.code} {told.message}")
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value

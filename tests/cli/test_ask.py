@@ -25,7 +25,7 @@ RunMany = Callable[..., dict[str, "Finished"]]
 
 
 def definition(name: str, path: str, line: int, *callers: str) -> dict[str, Any]:
-    edge = {"edge_kind": "CALLS", "label": "call", "resolution": "exact", "line": 9, "confidence": 0.5}
+    edge = {"edge_kind": "CALLS", "label": "call", "resolution": "exact", "line": 9, "confidence": 500}
     columns = dict.fromkeys(("own_effects", "effects", "raises"), ()) | dict.fromkeys(
         ("node_id", "name"), name
     )

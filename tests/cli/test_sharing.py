@@ -10,8 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from headwater.cli.options import TablePlace
-from headwater.cli.sharing import ProjectPlace, Shown, over_project, over_table
+from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.errors import InvalidSetting, ProjectNotFound
 
 SEEN: list[tuple[object, ...]] = []
@@ -27,12 +26,6 @@ def ask(
 ) -> None:
     """Ask."""
     SEEN.append((path, full, place, shown))
-
-
-@over_table
-def look(target: str, *, place: TablePlace, shown: Shown) -> None:
-    """Look."""
-    SEEN.append((target, place, shown))
 
 
 def run(command: object, *arguments: str) -> tuple[object, ...]:
@@ -54,11 +47,6 @@ def test_a_command_over_a_project_gets_where_and_how() -> None:
         ProjectPlace(graph=True, warehouse=Path("w"), profile="p", flags={"a": "b", "master": "local[1]"}),
         Shown(json=True, quiet=True, no_color=True, debug=True),
     )
-
-
-def test_a_command_over_a_table_has_a_project_besides() -> None:
-    place = TablePlace(project=Path("here"), graph=False, warehouse=None, profile=None, flags={})
-    assert run(look, "t", "--project", "here") == ("t", place, Shown())
 
 
 def test_help_shows_flags_of_its_own_before_those_that_are_shared() -> None:

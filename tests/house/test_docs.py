@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
-from headwater.cli.app import app
+from headwater.cli.app import build_app
 from headwater.pipeline import build_pipeline, open_definitions, read_project
 from headwater.pipeline.openlineage import OPENLINEAGE_KEYS
 from headwater.runtime import RuntimeProfile, StorageProfile, resolve_profile
@@ -165,7 +165,7 @@ def test_every_key_of_events_is_documented_with_its_variable(key: str) -> None:
 
 def test_every_command_and_flag_is_documented() -> None:
     page = read("docs/reference/cli.md")
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(build_app())
     for name, command in sorted(group.commands.items()):
         assert f"## headwater {name}\n" in page
         usage = page.partition(f"## headwater {name}\n")[2].partition("\n## ")[0]

@@ -19,6 +19,7 @@ PASSED_OVER = frozenset(
 TESTED_ELSEWHERE: dict[str, tuple[str, str]] = {
     "__init__.py": ("house/test_doors.py", "a door holds no code"),
     "__main__.py": ("cli/test_app.py", "one line, run as a process there"),
+    "cli/tables.py": ("cli/test_app.py", "a list of commands, each of which is asked for help there"),
     "origin.py": ("house/test_errors.py", "a path and a line, seen in every error"),
     "artifacts/writes.py": ("artifacts/test_records.py", "further records, with the same contract"),
     "delta/applying.py": ("delta/test_commit.py", "how Delta is asked; every commit does"),

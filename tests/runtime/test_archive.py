@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.errors import EngineStartFailed
+from headwater.home import headwater_home
 from headwater.runtime.archive import (
     Train,
     archive_options,
@@ -16,7 +17,6 @@ from headwater.runtime.archive import (
     start_archiving_in_background,
     with_archive,
 )
-from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import Java, find_java
 from headwater.runtime.jvm import JvmSpec, environment_of, java_command_of

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from headwater.errors import EngineStartFailed
+from headwater.home import headwater_home
 from headwater.runtime.gateway import begin_gateway, open_gateway
-from headwater.runtime.home import headwater_home
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import Java, find_java
 from headwater.runtime.jvm import CONF_FOLDER, MODULE_OPTIONS, JvmSpec
@@ -24,7 +24,7 @@ from pathlib import Path
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from headwater.runtime.gateway import open_gateway
-from headwater.runtime.home import headwater_home
+from headwater.home import headwater_home
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java
 from headwater.runtime.jvm import JvmSpec

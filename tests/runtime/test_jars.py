@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import HomeNotWritable, JarCorrupt, JarsUnavailable
-from headwater.runtime.home import headwater_home
+from headwater.home import headwater_home
 from headwater.runtime.jars import DELTA_JARS, Jar, provide_jars, pyspark_jars, spark_around
 from headwater.runtime.java import Java, find_java
 

@@ -13,12 +13,12 @@ from headwater.cli.options import (
     DryRun,
     ForceUnsafe,
     Reason,
-    TablePlace,
     TableTarget,
 )
+from headwater.cli.places import TablePlace, over_table
 from headwater.cli.receipts import show_upkeep
 from headwater.cli.render import print_lines, write_json
-from headwater.cli.sharing import Shown, over_table
+from headwater.cli.sharing import Shown
 from headwater.delta import table_constraints
 from headwater.errors import InvalidSetting
 from headwater.run import Constraints, Features, Properties, TableRequest, describe_table, keep_table

@@ -12,12 +12,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from headwater.cli.render import counted, printable
-from headwater.cpg import Link
+from headwater.inquiry import Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from headwater.cpg import Answer, Finding
+    from headwater.inquiry import Answer, Finding
 
 # Whoever is at least as sure as this needs no number.
 _SURE = 0.8

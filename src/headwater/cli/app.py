@@ -8,61 +8,56 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
 
-from headwater.cli.altering import constraints, features, properties
-from headwater.cli.ask import HELP, ask
-from headwater.cli.build import build
-from headwater.cli.diff import diff
-from headwater.cli.doctor import doctor
-from headwater.cli.export import export as export_commands
-from headwater.cli.functions import functions
-from headwater.cli.init import init
-from headwater.cli.maintain import maintain
-from headwater.cli.plan import explain, lineage, plan
-from headwater.cli.query import query
 from headwater.cli.render import error_document, show_error, write_json
-from headwater.cli.replay import replay
-from headwater.cli.runs import runs, show
-from headwater.cli.serve import serve
-from headwater.cli.table import table
-from headwater.cli.upkeep import checkpoint, cleanup_log, export, optimize, restore, vacuum
 from headwater.errors import Defect, HeadwaterError, WrongUsage
 
 INTERRUPTED = 130
 
-app = typer.Typer(
-    name="headwater",
-    help="Plan-driven Delta Lake pipelines on Spark that can prove what they did.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(build)
-app.command()(plan)
-app.command()(lineage)
-app.command()(explain)
-app.command()(query)
-app.command(help=HELP)(ask)
-app.command()(serve)
-app.command()(runs)
-app.command()(show)
-app.command()(replay)
-app.command()(diff)
-app.command()(init)
-app.command()(doctor)
-app.command()(functions)
-for _command in (optimize, vacuum, restore, export, checkpoint):
-    table.command()(_command)
-table.command("cleanup-log")(cleanup_log)
-for _command in (features, properties, constraints, maintain):
-    table.command()(_command)
-app.add_typer(table)
-app.add_typer(export_commands)
+# Where each command is. Only the one that is given is imported: to ask a server takes nothing of Spark.
+_COMMANDS = {
+    "build": "build",
+    "plan": "plan",
+    "lineage": "plan",
+    "explain": "plan",
+    "query": "query",
+    "ask": "ask",
+    "serve": "serve",
+    "runs": "runs",
+    "show": "runs",
+    "replay": "replay",
+    "diff": "diff",
+    "init": "init",
+    "doctor": "doctor",
+    "functions": "functions",
+}
+_GROUPS = {"table": "tables", "export": "export"}
+
+
+def build_app(wanted: str | None = None) -> typer.Typer:
+    """The command line with one of its commands or groups; with all of them if that is none."""
+    app = typer.Typer(
+        name="headwater",
+        help="Plan-driven Delta Lake pipelines on Spark that can prove what they did.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(headwater)
+    some = (wanted,) if wanted in {*_COMMANDS, *_GROUPS} else (*_COMMANDS, *_GROUPS)
+    for name in some:
+        found = getattr(import_module(f"headwater.cli.{(_COMMANDS | _GROUPS)[name]}"), name)
+        if name in _GROUPS:
+            app.add_typer(found)
+        else:
+            app.command()(found)
+    return app
 
 
 def _show_version(wanted: bool) -> None:
@@ -71,7 +66,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def headwater(
     _version: Annotated[
         bool,
@@ -85,7 +79,7 @@ def main() -> NoReturn:
     """Runs the command line and exits: 0 done, 1 refused or failed, 2 wrong usage, 3 no longer there."""
     gc.freeze()  # what is imported stays: a command that has nothing to do spent a sixth of its time on it
     try:
-        code = app(standalone_mode=False)
+        code = build_app(next(iter(sys.argv[1:]), None))(standalone_mode=False)
     except HeadwaterError as error:
         code = _report(error)
     except typer.TyperException as error:

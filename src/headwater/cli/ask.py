@@ -15,13 +15,12 @@ import typer
 from headwater.cli.answers import answer_document, answer_dot, answer_lines, answer_mermaid
 from headwater.cli.render import print_lines, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
-from headwater.cpg import QUESTIONS, Answer, Asked, answer_to
 from headwater.errors import WrongUsage
-from headwater.opening import check_asked, graph_of
-from headwater.serving import answer_from, socket_of
+from headwater.inquiry import QUESTIONS, Asked, check_asked
+from headwater.served import answer_from, socket_place, warehouse_of_graph
 
 if TYPE_CHECKING:
-    from headwater.run import Project
+    from headwater.inquiry import Answer
 
 _SHOWN_FINDINGS = 200
 _EXAMPLE = "headwater ask callers Cart.total --path src/shop"
@@ -95,7 +94,7 @@ def ask(  # noqa: PLR0913, PLR0917  each is a flag that people type
     place: ProjectPlace,
     shown: Shown,
 ) -> None:
-    """Ask a code graph."""
+    """Ask a code graph; what the command line says of it is HELP."""
     if sum((shown.json, dot, mermaid)) > 1:
         raise WrongUsage(
             detail="--json, --dot and --mermaid ask for different forms", command="headwater ask"
@@ -106,8 +105,9 @@ def ask(  # noqa: PLR0913, PLR0917  each is a flag that people type
     words = tuple(_text(each) for each in names or ())
     asked = Asked(question=_text(question), names=words, depth=depth, diff=diff, since=since)
     check_asked(asked)
-    project = replace(place, graph=True).opened(path)
-    answer = _answer(project, asked, shown, no_server=no_server)
+    answer = None if no_server else _served(path, place, asked, shown)
+    if answer is None:
+        answer = _found(path, place, asked, shown)
     if shown.json:
         write_json(answer_document(answer, limit or None))
     elif dot:
@@ -119,14 +119,22 @@ def ask(  # noqa: PLR0913, PLR0917  each is a flag that people type
         print_lines(*answer_lines(answer, most, quiet=shown.quiet), no_color=shown.no_color)
 
 
-def _answer(project: Project, asked: Asked, shown: Shown, *, no_server: bool) -> Answer:
-    served = None if no_server else socket_of(project)
-    answer = answer_from(served, asked) if served else None
-    if shown.debug and served:
+def _served(path: Path, place: ProjectPlace, asked: Asked, shown: Shown) -> Answer | None:
+    """The answer of a server that has the graph in memory; None if there is none."""
+    served = socket_place(path, warehouse_of_graph(path, place.warehouse))
+    answer = answer_from(served, asked)
+    if shown.debug:
         words = "no server answers at" if answer is None else "answered by the server at"
         sys.stderr.write(f"{words} {served}\n")
-    if answer is not None:
-        return answer
+    return answer
+
+
+def _found(path: Path, place: ProjectPlace, asked: Asked, shown: Shown) -> Answer:
+    """The answer of a graph that is read for it."""
+    from headwater.cpg import answer_to  # noqa: PLC0415  who asks a server has no use for what follows
+    from headwater.opening import graph_of  # noqa: PLC0415
+
+    project = replace(place, graph=True).opened(path)
     with shown.progress() as listen:
         return answer_to(graph_of(project, listen), asked)
 
@@ -145,3 +153,6 @@ def _list(shown: Shown) -> None:
 def _text(argument: str) -> str:
     """An argument without bytes that are no text."""
     return argument.encode("utf-8", "backslashreplace").decode()
+
+
+ask.__doc__ = HELP

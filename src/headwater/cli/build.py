@@ -18,7 +18,8 @@ from headwater.cli.graph import (
     summary_text,
 )
 from headwater.cli.options import ProjectPath
-from headwater.cli.render import outcome_document, show_error, show_outcome, write_json
+from headwater.cli.outcomes import outcome_document, show_outcome
+from headwater.cli.render import show_error, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import typer
 
 from headwater.cli.options import Debug, Json, Master, NoColor, ProfileName, Quiet, Settings, flags_of
-from headwater.cli.render import show_capabilities, showing_progress, write_json
+from headwater.cli.outcomes import show_capabilities
+from headwater.cli.progress import showing_progress
+from headwater.cli.render import write_json
 from headwater.opening import open_project
 from headwater.pipeline import PROJECT_FILE
 from headwater.run import Progress, probe_capabilities

@@ -12,11 +12,11 @@ import typer
 from headwater.cli.options import (
     DryRun,
     Reason,
-    TablePlace,
 )
+from headwater.cli.places import TablePlace, over_table
 from headwater.cli.receipts import show_maintained
 from headwater.cli.render import show_error
-from headwater.cli.sharing import Shown, over_table
+from headwater.cli.sharing import Shown
 from headwater.run import maintain as maintain_tables
 from headwater.run import maintain_request
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater.cli.render import PLAIN_CODES
+from headwater.cli.outcomes import PLAIN_CODES
 from headwater.names import same_name
 from headwater.plan import top_column
 

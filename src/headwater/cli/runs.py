@@ -22,7 +22,8 @@ from headwater.artifacts import (
     encode_manifest,
 )
 from headwater.cli.options import ProjectPath
-from headwater.cli.render import PLAIN_CODES, counted, print_lines, write_json
+from headwater.cli.outcomes import PLAIN_CODES
+from headwater.cli.render import counted, print_lines, write_json
 from headwater.cli.sharing import ProjectPlace, Shown, over_project
 from headwater.names import same_name
 from headwater.run import RunSummary, is_not_reached, refresh_words, seconds_of

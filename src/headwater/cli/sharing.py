@@ -24,15 +24,11 @@ from headwater.cli.options import (
     Master,
     NoColor,
     ProfileName,
-    ProjectFolder,
     Quiet,
     Settings,
-    TablePlace,
     WarehouseFolder,
     flags_of,
 )
-from headwater.cli.render import showing_progress
-from headwater.opening import open_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,14 +36,14 @@ if TYPE_CHECKING:
     from headwater.run import Listener, Project
 
 Command = Callable[..., None]
-_WHERE: Mapping[str, tuple[Any, object]] = {
+WHERE: Mapping[str, tuple[Any, object]] = {
     "graph": (Graph, False),
     "warehouse": (WarehouseFolder, None),
     "profile": (ProfileName, None),
     "master": (Master, None),
     "settings": (Settings, None),
 }
-_HOW: Mapping[str, tuple[Any, object]] = {
+HOW: Mapping[str, tuple[Any, object]] = {
     "quiet": (Quiet, False),
     "no_color": (NoColor, False),
     "debug": (Debug, False),
@@ -67,6 +63,8 @@ class Shown:
     @contextmanager
     def progress(self) -> Generator[Listener]:
         """A listener; while it listens, what a view prints does not get between a program and its answer."""
+        from headwater.cli.progress import showing_progress  # noqa: PLC0415  who asks a server has none
+
         with (
             showing_progress(quiet=self.quiet, no_color=self.no_color) as listen,
             redirect_stdout(sys.stderr),
@@ -85,6 +83,8 @@ class ProjectPlace:
 
     def opened(self, path: Path) -> Project:
         """The project of a folder."""
+        from headwater.opening import open_project  # noqa: PLC0415  nor any use for what builds graphs
+
         return open_project(
             path, graph=self.graph, warehouse=self.warehouse, profile=self.profile, settings=self.flags
         )
@@ -99,32 +99,21 @@ def over_project(command: Command) -> Command:
             **{name: given.pop(name) for name in ("graph", "warehouse", "profile")}, flags=flags
         )
 
-    return _sharing(command, {"json": (Json, False), **_WHERE, **_HOW}, place)
+    return with_flags(command, {"json": (Json, False), **WHERE, **HOW}, place)
 
 
-def over_table(command: Command) -> Command:
-    """A command over one table, of a project or of none, with the flags of all such commands."""
-
-    def place(given: dict[str, Any]) -> TablePlace:
-        flags = flags_of(given.pop("master"), given.pop("settings"))
-        names = ("project", "graph", "warehouse", "profile")
-        return TablePlace(**{name: given.pop(name) for name in names}, flags=flags)
-
-    flags = {"json": (Json, False), "project": (ProjectFolder, None), **_WHERE, **_HOW}
-    return _sharing(command, flags, place)
-
-
-def _sharing(
+def with_flags(
     command: Command,
     flags: Mapping[str, tuple[Any, object]],
-    place: Callable[[dict[str, Any]], ProjectPlace | TablePlace],
+    place: Callable[[dict[str, Any]], Any],
 ) -> Command:
+    """A command that is given `place` and `shown`, as the command line sees it: with these flags."""
     hints = get_type_hints(command, include_extras=True)
 
     @wraps(command)
     def run(**given: Any) -> None:
         where = place(given)
-        shown = Shown(**{name: given.pop(name) for name in ("json", *_HOW)})
+        shown = Shown(**{name: given.pop(name) for name in ("json", *HOW)})
         command(**given, place=where, shown=shown)
 
     own = [

@@ -17,11 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.options import (
-    TablePlace,
     TableTarget,
     Timestamp,
     Version,
 )
+from headwater.cli.places import TablePlace, over_table
 from headwater.cli.render import (
     counted,
     error_document,
@@ -30,7 +30,7 @@ from headwater.cli.render import (
     show_error,
     write_json,
 )
-from headwater.cli.sharing import Shown, over_table
+from headwater.cli.sharing import Shown
 from headwater.datasets import timestamp_of
 from headwater.delta import (
     CommitRecord,

@@ -16,13 +16,13 @@ from headwater.cli.options import (
     KeepPinned,
     Reason,
     RetentionHours,
-    TablePlace,
     TableTarget,
     Timestamp,
     Version,
 )
+from headwater.cli.places import TablePlace, over_table
 from headwater.cli.receipts import show_upkeep
-from headwater.cli.sharing import Shown, over_table
+from headwater.cli.sharing import Shown
 from headwater.delta import Optimizing
 from headwater.errors import WrongUsage
 from headwater.given import size

@@ -20,7 +20,7 @@ from headwater.errors import (
     UnknownSetting,
 )
 from headwater.given import texts
-from headwater.names import check_name, same_name
+from headwater.names import PROJECT_FILE, check_name, same_name
 from headwater.origin import Origin
 from headwater.pipeline.fixpoints import FIXPOINT_KEYS, fixpoint_of
 from headwater.pipeline.openlineage import OPENLINEAGE_KEYS, OpenLineageSettings, openlineage_of
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from headwater.pipeline.spec import Fixpoint
     from headwater.policies import ViewCachePolicy
 
-PROJECT_FILE = "headwater.toml"
 EVERY_TABLE = "*"
 _SECTIONS = (
     *("project", "profiles", "locations", "tables", "maintenance"),

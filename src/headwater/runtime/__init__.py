@@ -24,6 +24,7 @@ StorageProfile                    where tables live: local_path_of, is_remote, c
 CachePolicy, cache_policy         how long a session believes what it saw, by CacheProfile
 """
 
+from headwater.home import headwater_home, home_path
 from headwater.runtime.adopting import (
     Adoption,
     CompatibilityReport,
@@ -41,7 +42,6 @@ from headwater.runtime.failures import (
     engine_errors,
     failure_of,
 )
-from headwater.runtime.home import headwater_home, home_path
 from headwater.runtime.jars import Jar
 from headwater.runtime.planner import connect_planner
 from headwater.runtime.profile import (

@@ -20,7 +20,7 @@ from filelock import FileLock
 from headwater.clock import SystemClock
 from headwater.digest import digest_of
 from headwater.errors import EngineStartFailed, HeadwaterError, HomeNotWritable
-from headwater.runtime.home import folder_in, new_log
+from headwater.home import folder_in, new_log
 from headwater.runtime.jvm import MODULE_OPTIONS, JvmSpec, class_path_of, environment_of, java_command_of
 from headwater.runtime.training import decoded_spec, train_in_child
 

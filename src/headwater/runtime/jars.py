@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from headwater.digest import digest_of_file
 from headwater.errors import HomeNotWritable, JarCorrupt, JarsUnavailable
-from headwater.runtime.home import folder_in, new_log
+from headwater.home import folder_in, new_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

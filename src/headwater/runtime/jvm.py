@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import EngineStartFailed
-from headwater.runtime.home import new_log
+from headwater.home import new_log
 from headwater.runtime.jars import pyspark_folder, pyspark_jars
 from headwater.runtime.java import Java  # noqa: TC001  a spec is decoded by its annotations
 from headwater.runtime.masters import WORKER_PYTHON, is_on_this_machine

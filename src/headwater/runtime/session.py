@@ -23,12 +23,12 @@ from pyspark.sql import SparkSession
 from headwater.digest import digest_of
 from headwater.errors import EngineStartFailed, InvalidSetting, SessionMismatch, UnknownSetting
 from headwater.functions import FunctionSnapshot, function_snapshot
+from headwater.home import headwater_home
 from headwater.runtime.adopting import adopt_session, forget_inherited
 from headwater.runtime.archive import make_archive, start_archiving_in_background, with_archive
 from headwater.runtime.cache import CachePolicy, cache_policy
 from headwater.runtime.failures import ENGINE_EXCEPTIONS, engine_error, failure_of, silence_engine_loggers
 from headwater.runtime.gateway import Gateway, open_gateway
-from headwater.runtime.home import headwater_home
 from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jars import provide_jars
 from headwater.runtime.java import find_java

@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.connect.proto import base_pb2, expressions_pb2, relations_pb2
 
 from headwater.functions import function_snapshot
+from headwater.home import new_log
 from headwater.runtime.gateway import open_gateway
-from headwater.runtime.home import new_log
 from headwater.runtime.installing import FunctionInstaller
 from headwater.runtime.jvm import JvmSpec
 from headwater.runtime.planner import connect_planner

@@ -13,7 +13,7 @@ import pyspark
 
 from headwater.digest import digest_of_file
 from headwater.errors import RuntimeFailure
-from headwater.runtime.home import home_path
+from headwater.home import home_path
 from headwater.runtime.jars import DELTA_JARS, SCALA_LINE, Jar, pyspark_jars
 from headwater.runtime.java import find_java
 

@@ -3,7 +3,7 @@
 Code, code_query              definitions and edges in memory, and the query that gives them
 Answer, Finding, Link         what an answer is
 Graph                         a graph that can be asked
-QUESTIONS, Asked, answer_to   all questions, and one way to ask each
+QUESTIONS, Asked, answer_to   all questions, and one way to answer each
 callers, callees, refs, defs, impact, path
                               who calls, uses and breaks what
 hierarchy, imports, cycles, dead, effects, exceptions, flow
@@ -12,8 +12,7 @@ impact_since, api, hotspots   what changed since a revision, what is public, and
 named, matching               what a name means
 """
 
-from headwater.cpg.questions.answer import Answer, Finding, Link
-from headwater.cpg.questions.asking import QUESTIONS, Asked, Question, answer_to
+from headwater.cpg.questions.asking import answer_to
 from headwater.cpg.questions.calling import callees, callers, defs, impact, path, refs
 from headwater.cpg.questions.changing import impact_since
 from headwater.cpg.questions.churning import hotspots
@@ -26,6 +25,7 @@ from headwater.cpg.questions.graph import Graph
 from headwater.cpg.questions.modules import cycles, imports
 from headwater.cpg.questions.naming import matching, named
 from headwater.cpg.questions.unused import dead
+from headwater.inquiry import QUESTIONS, Answer, Asked, Finding, Link
 
 __all__ = [
     "QUESTIONS",
@@ -35,7 +35,6 @@ __all__ = [
     "Finding",
     "Graph",
     "Link",
-    "Question",
     "answer_to",
     "api",
     "callees",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.questions.answer import Answer
 from headwater.cpg.questions.code import same_of
 from headwater.cpg.questions.naming import matching, named
 from headwater.cpg.questions.standing import VERBS, each_once, finding, link, site, standing, subject_of
+from headwater.inquiry import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from headwater.cpg.questions.answer import Answer, Finding
 from headwater.cpg.questions.calling import impact_of
 from headwater.cpg.questions.history import known_history
 from headwater.cpg.questions.naming import named
 from headwater.cpg.questions.pieces import Piece, pieces_of, written
 from headwater.cpg.questions.sources import has_id, is_python, module_names, parse, read_now, shown
+from headwater.inquiry import Answer, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

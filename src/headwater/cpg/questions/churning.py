@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.cpg.questions.answer import Answer, Finding
 from headwater.cpg.questions.history import history_of
 from headwater.cpg.questions.pieces import branches_of, pieces_of
 from headwater.cpg.questions.sources import is_test, module_names, parse, paths_now, read_now, shown, within
+from headwater.inquiry import Answer, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,17 +8,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from headwater.cpg.questions.answer import Answer
 from headwater.cpg.questions.code import same_of
 from headwater.cpg.questions.naming import named
 from headwater.cpg.questions.standing import each_once, finding, link, site, subject_of
 from headwater.cpg.resolve import EXPORT_THRESHOLD
+from headwater.inquiry import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from headwater.cpg.questions.answer import Finding, Link
     from headwater.cpg.questions.code import Code, Edge
+    from headwater.inquiry import Finding, Link
 
 _CALL = "CALLS"
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.cpg.questions.answer import Answer, Finding
 from headwater.cpg.questions.history import history_of, known_history
 from headwater.cpg.questions.signature import Signature, breaks, eases
 from headwater.cpg.questions.sources import module_names, paths_now, read_now, read_then, shown, within
 from headwater.cpg.questions.surface import surface_of
+from headwater.inquiry import Answer, Finding
 
 if TYPE_CHECKING:
     from headwater.cpg.questions.graph import Graph

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.cpg.pipeline import RESOLUTION
-from headwater.cpg.questions.answer import Answer, Finding, Link
 from headwater.cpg.questions.calling import calls_of, makers_of
 from headwater.cpg.questions.code import same_of
 from headwater.cpg.questions.naming import named
 from headwater.cpg.questions.standing import each_once, subject_of
+from headwater.inquiry import Answer, Finding, Link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
@@ -200,6 +200,20 @@ def flow(
             "No value of the source was found to get to the sink." if given and taken else f"No way: {why}."
         )
         return Answer(question="flow", subject=subject, notes=(note,))
+    findings, links = _told(flows, ways, root, query)
+    return Answer(
+        question="flow",
+        subject=subject,
+        findings=tuple(findings),
+        links=each_once(links),
+        notes=tuple(_notes(len(ways), is_sure=is_sure)),
+    )
+
+
+def _told(
+    flows: Flows, ways: list[list[tuple[int, int]]], root: Path, query: Callable[[str], pa.Table]
+) -> tuple[list[Finding], list[Link]]:
+    """Ways as lines of an answer, a section for each, and as arrows."""
     files = {flows.told(step, "file_id") for way in ways for _, step in way if step >= 0}
     places = _places((flows.ids[node].as_py() for way in ways for node, _ in way), files, query)
     findings: list[Finding] = []
@@ -214,12 +228,14 @@ def flow(
             Link(source=f"{one.path}:{one.line} {one.name}", target=f"{other.path}:{other.line} {other.name}")
             for one, other in pairwise(shown)
         ]
-    notes = (f"The nearest {_MOST_WAYS} places are shown.",) if len(ways) == _MOST_WAYS else ()
+    return findings, links
+
+
+def _notes(count: int, *, is_sure: bool) -> Iterator[str]:
+    if count == _MOST_WAYS:
+        yield f"The nearest {_MOST_WAYS} places are shown."
     if not is_sure:
-        notes = (*notes, "There are only ways by calls that may well go elsewhere.")
-    return Answer(
-        question="flow", subject=subject, findings=tuple(findings), links=each_once(links), notes=notes
-    )
+        yield "There are only ways by calls that may well go elsewhere."
 
 
 def _nodes(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import rustworkx as rx
 
-from headwater.cpg.questions.answer import Answer, Finding, Link
 from headwater.cpg.questions.naming import named
 from headwater.cpg.questions.standing import each_once, site, standing, subject_of
+from headwater.inquiry import Answer, Finding, Link
 
 if TYPE_CHECKING:
     from headwater.cpg.questions.code import Code, Edge

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from headwater.cpg.questions.answer import Finding, Link
+from headwater.inquiry import Finding, Link
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.pipeline import RESOLUTION
-from headwater.cpg.questions.answer import Answer, Finding
+from headwater.inquiry import Answer, Finding
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.cpg.questions import Answer, Finding, Link
+from headwater.inquiry import Answer, Finding, Link
 
 
 def test_answers_are_values() -> None:

@@ -7,7 +7,7 @@ import pytest
 from platformdirs import user_cache_path
 
 from headwater.errors import HomeNotWritable
-from headwater.runtime.home import LOGS_KEPT, folder_in, headwater_home, new_log
+from headwater.home import LOGS_KEPT, folder_in, headwater_home, new_log
 
 if TYPE_CHECKING:
     from pathlib import Path
