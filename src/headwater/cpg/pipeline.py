@@ -119,6 +119,7 @@ def python_graph(
     _flow()
     _quality()
     _accelerators()
+    _impact()
 
 
 def _evidence(name: str, roots: Sequence[str], extract: Callable[[str, str, bytes], FileEvidence]) -> None:
@@ -327,6 +328,20 @@ def _accelerators() -> None:
     @view
     def edges_by_dst(definitions: DataFrame) -> DataFrame:
         return graph.edges_by_dst_of(definitions)
+
+
+def _impact() -> None:
+    @view
+    def module_index(definitions: DataFrame) -> DataFrame:
+        return graph.module_index_of(definitions)
+
+    @view
+    def imports_resolved(imports: DataFrame) -> DataFrame:
+        return graph.imports_resolved_of(imports)
+
+    @view
+    def impacted_files(definitions: DataFrame) -> DataFrame:
+        return graph.impacted_files_of(definitions)
 
 
 def _quality() -> None:

@@ -104,3 +104,28 @@ def test_definitions_and_variables_have_lines() -> None:
         "X": 1,
         "size": 5,
     }
+
+
+def test_what_is_read_of_a_module_is_used_as_it_is_written_there() -> None:
+    found = resolved(
+        {
+            "a.py": "LIMIT = 1\n\n\ndef keep(f):\n    def wrapper(*more): return f(*more)\n"
+            "    return wrapper\n\n\n@keep\ndef f(): ...\ndef g(): ...\nclass A: ...\n",
+            "b.py": "from a import LIMIT, f\n",
+            "c.py": "import a, b\nfrom a import nothing\n\n\ndef h(x):\n    a.f()\n    a.g()\n    a.A\n"
+            "    a.LIMIT\n    b.LIMIT\n    b.f\n    x.LIMIT\n    a.nothing\n    a.LIMIT = 2\n",
+        }
+    )
+    used = sorted(
+        each[1:3] for each in told(found, "REFERENCES_SYMBOL") if each[0] == "c.h" and each[1] not in "abx"
+    )
+    assert used == [
+        *(("LIMIT", 9), ("LIMIT", 10), ("a.A", 8), ("a.f", 6), ("a.f", 11), ("a.g", 7)),
+        *(("a.keep.wrapper", 6), ("a.keep.wrapper", 11)),
+    ]
+    edges = [
+        each for _, each in found.links() if each["edge_kind"] == "REFERENCES_SYMBOL" and each["line"] == 7
+    ]
+    assert len(edges) == len({(each["source_id"], each["target_id"]) for each in edges})
+    limits = {each["binding_id"] for path, each in found.entries("names") if path == "a.py"}
+    assert {each["target_id"] for _, each in found.links() if each["line"] in {9, 10}} & limits

@@ -16,6 +16,8 @@ cfg_nodes_of, cfg_edges_of, dominators_of, control_deps_of, dfg_of, summaries_of
                                               control flow and data flow
 definitions_of, edges_by_src_of, edges_by_dst_of
                                               definitions with their edges, from either end
+module_index_of, imports_resolved_of, impacted_files_of
+                                              what a change of a file can be felt in
 node_props_of, edge_props_of                  every value of a node or edge as a row of its own
 file_coverage_of, kind_counts_of, nodes_quality_of, edges_quality_of
                                               what could be read, and what is not as it should be
@@ -34,6 +36,7 @@ from headwater.cpg.graph.flow import (
     dominators_of,
     summaries_of,
 )
+from headwater.cpg.graph.impact import impacted_files_of, imports_resolved_of, module_index_of
 from headwater.cpg.graph.meanings import (
     exported_defs_of,
     module_deps_of,
@@ -79,9 +82,12 @@ __all__ = [
     "file_coverage_of",
     "file_nodes_of",
     "files_of",
+    "impacted_files_of",
     "imports_of",
+    "imports_resolved_of",
     "kind_counts_of",
     "module_deps_of",
+    "module_index_of",
     "mro_of",
     "node_props_of",
     "nodes_of",

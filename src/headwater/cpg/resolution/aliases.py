@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolution.reading import Repository
     from headwater.cpg.resolve import ResolvedRows
 
+_WRITTEN = frozenset({"function", "class"})
 _Place: TypeAlias = "tuple[str, int]"
 
 
@@ -50,6 +51,8 @@ class Aliases:
             if symbol is None and module is not None and binding is not None:
                 self._by_node[path, node] = (module, binding)
         self._written = _written(found, asked)
+        kinds = zip(found.definitions.path, found.definitions.node, found.definitions.kind, strict=True)
+        self._own = {(path, node): (path, node) for path, node, kind in kinds if kind in _WRITTEN}
         self._by_binding = {
             (path, binding): self._by_node[path, node]
             for path, bound in repository.defining().items()
@@ -80,6 +83,16 @@ class Aliases:
         }
         return list(found), list(found.values())
 
+    def written_at(self, places: Sequence[_Place]) -> list[_Place | None]:
+        """The functions and classes that bindings have the names of, where they are written."""
+        found: dict[_Place, _Place] = {}
+        for path, bound in self._repository.defining().items():
+            for binding, node in bound:
+                place = self._written.get((path, node)) or self._own.get((path, node))
+                if place is not None:
+                    found[path, binding] = place
+        return [found.get(each) for each in places]
+
     def _end(self, place: _Place) -> _Place | None:
         """Where a chain of aliases ends; imports that go round in a circle end anywhere in it."""
         seen = {place}
@@ -102,7 +115,7 @@ def _written(found: ResolvedRows, asked: Mapping[_Place, str]) -> dict[_Place, _
         for path, node, kind, module, name in zip(
             rows.path, rows.node, rows.kind, rows.module, rows.name, strict=True
         )
-        if kind in {"function", "class"} and name.rsplit(".", 1)[0] == module
+        if kind in _WRITTEN and name.rsplit(".", 1)[0] == module
     }
     imports = found.imports
     return {

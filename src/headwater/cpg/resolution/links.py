@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _compute = cast("Any", pc)
 # A candidate of a call that is not its best is an edge from here on.
 SURE = 0.5
+_REFERENCE = ("path", "node", "def_path", "def_node")
 _NUMBERS = frozenset({"line", "confidence"})
 
 
@@ -43,6 +44,7 @@ def list_links(listing: Listing) -> Listed:
         _calls(listing),
         _references(listing),
         _names(listing),
+        _members(listing),
         *_imports(listing),
         *_written(listing),
         _bases(listing),
@@ -121,6 +123,45 @@ def _names(listing: Listing) -> _Links:
     )
     paths = [at.paths[row] for row in rows]
     return _Links("REFERENCES_SYMBOL", paths, listing.places.owners(paths, nodes), nodes, targets)
+
+
+def _members(listing: Listing) -> _Links:
+    """What is read of modules: their variables, and functions and classes as they are written there."""
+    found, at, bindings = listing.found.members, listing.repository, listing.found.bindings
+    own = {
+        place
+        for place, name in zip(zip(bindings.path, bindings.binding, strict=True), bindings.name, strict=True)
+        if name is not None
+    }
+    places = list(zip(found.member_path, found.member_binding, strict=True))
+    written = listing.aliases.written_at(places)
+    known = set(zip(*(getattr(listing.found.references, each) for each in _REFERENCE), strict=True))
+    new = [
+        (*site, *place) not in known if place is not None else False
+        for site, place in zip(zip(found.path, found.node, strict=True), written, strict=True)
+    ]
+    definitions = at.node_ids(
+        [
+            place[0] if place is not None and is_new else None
+            for place, is_new in zip(written, new, strict=True)
+        ],
+        [
+            place[1] if place is not None and is_new else None
+            for place, is_new in zip(written, new, strict=True)
+        ],
+    ).array()
+    variables = at.binding_ids(
+        [path if (path, binding) in own else None for path, binding in places],
+        [binding if (path, binding) in own else None for path, binding in places],
+    ).array()
+    aliases = listing.aliases.of_bindings(found.member_path, found.member_binding)
+    return _Links(
+        "REFERENCES_SYMBOL",
+        found.path,
+        listing.places.owners(found.path, found.node),
+        found.node,
+        _compute.coalesce(definitions, aliases, variables),
+    )
 
 
 def _imports(listing: Listing) -> tuple[_Links, _Links]:

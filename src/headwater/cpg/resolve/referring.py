@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headwater.cpg.extract.values.facts import ATTR
+from headwater.cpg.extract.values.facts import ATTR, FIRST_BINDING, NOTHING
 from headwater.cpg.resolve.confidence import confidence_of, resolution_of
 from headwater.cpg.resolve.objects import (
     BOUND,
@@ -93,6 +93,19 @@ class ReferenceRows:
     confidence: list[float] = field(default_factory=list[float])
 
 
+@dataclass(frozen=True, slots=True)
+class MemberRows:
+    """One entry per attribute that is read of a module of the repository (`settings.LIMIT`).
+
+    It is told by path and node, and what it stands for by the module's path and the name's binding there.
+    """
+
+    path: list[str] = field(default_factory=list[str])
+    node: list[int] = field(default_factory=list[int])
+    member_path: list[str] = field(default_factory=list[str])
+    member_binding: list[int] = field(default_factory=list[int])
+
+
 def binding_rows(outcome: Outcome, imports: ImportRows, bound: Bound) -> BindingRows:
     """The symbols of bindings, from what imports mean and what binds names."""
     program, rows = outcome.program, BindingRows()
@@ -155,6 +168,31 @@ def reference_rows(outcome: Outcome) -> ReferenceRows:
             named = _named(outcome, things)
             if named:
                 _add_reference(outcome, rows, (file.path, target), named, known)
+    return rows
+
+
+def member_rows(outcome: Outcome) -> MemberRows:
+    """What is read of modules by the name that it has there, whatever that name means."""
+    program, solver = outcome.program, outcome.program.solver
+    rows = MemberRows()
+    for file, base in zip(program.files, program.bases, strict=True):
+        for op, target, source, name in zip(file.op, file.target, file.source, file.text, strict=True):
+            if op != ATTR or target < 0 or source == NOTHING or name is None:
+                continue
+            things = solver.has[base + (source if source >= 0 else file.nodes + FIRST_BINDING - source)]
+            if not things or len(things) > 1:
+                continue
+            (thing,) = things
+            if solver.objects.kind[thing] != MODULE:
+                continue
+            home: int = solver.objects.of[thing]
+            first = program.bases[home] + program.files[home].nodes
+            member = solver.modules[home].get(name, -1) - first
+            if 0 <= member < program.files[home].bindings:
+                rows.path.append(file.path)
+                rows.node.append(target)
+                rows.member_path.append(program.files[home].path)
+                rows.member_binding.append(member)
     return rows
 
 

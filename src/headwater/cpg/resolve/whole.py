@@ -16,7 +16,7 @@ from headwater.cpg.resolve.hierarchy import base_rows, order_rows, override_rows
 from headwater.cpg.resolve.hinting import type_rows
 from headwater.cpg.resolve.importing import export_rows, import_rows
 from headwater.cpg.resolve.outcome import call_rows
-from headwater.cpg.resolve.referring import Bound, binding_rows, reference_rows
+from headwater.cpg.resolve.referring import Bound, binding_rows, member_rows, reference_rows
 from headwater.cpg.resolve.resolution import solve
 from headwater.cpg.resolve.summaries import summary_rows
 from headwater.cpg.resolve.symbols import Distributions, symbols_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from headwater.cpg.resolve.hierarchy import BaseRows, OrderRows, OverrideRows
     from headwater.cpg.resolve.importing import ExportRows, ImportRows
     from headwater.cpg.resolve.outcome import CallRows, Outcome, TargetRows
-    from headwater.cpg.resolve.referring import BindingRows, ReferenceRows
+    from headwater.cpg.resolve.referring import BindingRows, MemberRows, ReferenceRows
     from headwater.cpg.resolve.summaries import EffectRows, SummaryRows
     from headwater.cpg.resolve.typefacts import TypeFactRows, TypeRows
 
@@ -58,6 +58,7 @@ class ResolvedRows:
     arguments: ArgumentRows
     bindings: BindingRows
     references: ReferenceRows
+    members: MemberRows
     types: TypeRows
     type_facts: TypeFactRows
     flows: FlowRows
@@ -111,6 +112,7 @@ def _rows(outcome: Outcome, bound: Bound) -> ResolvedRows:
         target_names=target_names(outcome),
         bindings=binding_rows(outcome, imports, bound),
         references=reference_rows(outcome),
+        members=member_rows(outcome),
         types=types,
         type_facts=type_facts,
         arguments=argument_rows(outcome, sites.arguments),
