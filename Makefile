@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup java demo test check conformance score soak fmt golden bench bench-cpg bench-calls dist docs lock clean
+.PHONY: help setup java demo test check conformance score soak fmt golden bench bench-cpg bench-ask bench-calls dist docs lock clean
 
 help:            ## list the commands
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 14
@@ -70,6 +70,9 @@ bench: java $(READY)  ## ratios, plain PySpark against Headwater, interleaved in
 
 bench-cpg: java $(READY)  ## the code graph of REPO (default: Django): from nothing, a file changed, nothing changed; or of COPIES=1,2,4,8
 	@$(BIN)/python bench/graph.py $(if $(COPIES),--copies $(COPIES)) $(REPO)
+
+bench-ask: java $(READY)  ## questions of the code graph of REPO (default: Django's source): in SQL, and of a server
+	@$(BIN)/python bench/questions.py $(REPO)
 
 bench-calls: $(READY)  ## of the calls that test suites of three packages execute, how many the graph has
 	@$(BIN)/python bench/executed_calls.py

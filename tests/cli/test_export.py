@@ -220,7 +220,7 @@ def test_the_recipes_are_true(built: Path) -> None:
             )
             assert [*answer_lines(answer, None)] == shown.splitlines()
         queries = re.findall(r'^\$ headwater query "([^"]+)"\n((?:.*\n)*?)```', page, re.MULTILINE)
-        assert len(queries) == 4
+        assert len(queries) == 5
         for sql, shown in queries:
             with project.query(sql) as result:
                 rows = result.read_all().to_pylist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from code_sample import SMALL_REPO, small_repo
 from questions_sample import commit, definition, edge, git, graph_of, write
 
 from headwater.cpg.questions import Asked, answer_to
@@ -87,3 +88,17 @@ def test_only_the_highest_scores_are_told(tmp_path: Path) -> None:
     answer = hotspots(graph_of(tmp_path))
     assert len(answer.findings) == 50
     assert answer.notes[-1] == "10 further functions have a lower score"
+
+
+def test_the_hotspots_of_the_small_repository(tmp_path: Path) -> None:
+    files = {each.relative_to(SMALL_REPO).as_posix(): each.read_bytes() for each in SMALL_REPO.rglob("*.py")}
+    commit(tmp_path, files)
+    graph = graph_of(tmp_path)
+    graph.code = small_repo()
+    first, *others = told(hotspots(graph))
+    score = "score 3, 1 commit, 3 branches, 1 caller"
+    assert first == ("library.text.strip_marks", "library/text.py", 13, score)
+    assert {each[0] for each in others} == {
+        *("library.books.Catalogue.find", "library.cli.show", "library.cli.main", "library.loans.Desk.lend"),
+        *("library.loans.open_desk", "library.store.save", "library.store.load"),
+    }

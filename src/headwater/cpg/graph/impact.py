@@ -1,8 +1,7 @@
-"""What a change of a file can be felt in: modules by their files, imports that mean something, users of files.
+"""What a change of a file can be felt in: modules by their files, resolved imports, users of files.
 
-One step is told, from a file to those that use it: who wants more asks again with what was found. What changed
-between two versions is in no graph of one of them: `headwater ask api --since` compares. Not here: single
-edges.
+One step is told, from a file to those that use it: who wants more asks again with what was found. What has
+changed between two versions is in no graph of one: `headwater ask api --since` compares. Not here: edges.
 """
 
 from __future__ import annotations
@@ -69,16 +68,12 @@ def impacted_files_of(definitions: DataFrame) -> DataFrame:
         F.col("path").alias("user_path"),
     )
     order = F.array_position(F.array(*map(F.lit, _REASONS)), F.col("edge.edge_kind"))
-    joined = felt.join(users, F.col("edge.other_id") == F.col("user_id")).where(
+    strongest = F.struct(order.alias("order"), F.col("edge.edge_kind").alias("kind"), "used_id")
+    between = felt.join(users, F.col("edge.other_id") == F.col("user_id")).where(
         "user_file <> changed_file_id"
     )
-    F.struct(order.alias("order"), F.col("edge.edge_kind").alias("kind"), "used_id")
-    between = joined.where("user_file <> changed_file_id")
     found = between.groupBy("repo_id", "changed_file_id", "changed_path", "user_file", "user_path").agg(
-        F.min(F.struct(order.alias("order"), F.col("edge.edge_kind").alias("kind"), "used_id")).alias(
-            "first"
-        ),
-        F.count("*").alias("uses"),
+        F.min(strongest).alias("first"), F.count("*").alias("uses")
     )
     return found.select(
         repository(),
