@@ -114,3 +114,17 @@ def test_who_calls_a_class_makes_instances_of_it() -> None:
         "C": ["main.py:15 main.h calls"],
         "D": ["main.py:17 main.i calls"],
     }
+
+
+def test_who_calls_a_decorated_function_calls_what_was_made_of_it() -> None:
+    code = code_of(
+        {
+            "a.py": "def keep(f): return inner(f)\n\n\ndef inner(f):\n    def wrapper(*more): ...\n"
+            "    return wrapper\n\n\n@keep\ndef f(): ...\n\n\n@keep\n@str\ndef g(): ...\n\n\ndef h(): ...\n",
+            "b.py": "import a\nfrom a import g\n\n\ndef one(): return a.f()\ndef two(): return g()\n"
+            "def three(): return a.f\ndef four(): return h()\n",
+        }
+    )
+    assert lines(callers(code, "a.f")) == ["b.py:5 b.one calls"]
+    assert lines(callers(code, "a.g")) == ["b.py:6 b.two calls"]
+    assert {code.names[each] for each in code.decorators} == {"a.f", "a.g"}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headwater.cpg.questions.code import Code, Edge
 
 _CALL, _USE = "CALLS", "REFERENCES_SYMBOL"
+# A decorator may call others that make what it gives.
+_MOST_DECORATING = 2
 # What a call of a class runs; its edge leads there if the class, or one above it, has any.
 _MAKERS = ("__init__", "__new__")
 # Of several reasons for one step of an impact, the first of these is told.
@@ -157,10 +159,10 @@ def _calls(code: Code, question: str, starts: list[int], *, into: bool, depth: i
 
 
 def calls_of(code: Code, node: int) -> list[Edge]:
-    """The calls of a definition; of a class those that make instances of it."""
+    """The calls of a definition, whatever decorators made of it; of a class those that make instances."""
     own = code.into(node, _CALL)
     if code.kinds[node] != "class":
-        return own
+        return [*own, *_calls_of_decorated(code, node)] if node in code.decorators else own
     found, is_own = makers_of(code, node)
     here = _named_at(code, [node])
     others = _others_at(code, node) if is_own else here
@@ -171,6 +173,28 @@ def calls_of(code: Code, node: int) -> list[Edge]:
         if (place := (edge.source, edge.line)) in here or (is_own and place not in others)
     ]
     return [*own, *made]
+
+
+def _calls_of_decorated(code: Code, node: int) -> list[Edge]:
+    """Calls of what a decorator made of a function, where the function is named in the same line."""
+    made = code.reached(
+        code.decorators[node], lambda each: code.out_of(each, _CALL), into=False, depth=_MOST_DECORATING
+    )
+    found: dict[Edge, None] = {}
+    for use in code.into(node, _USE):
+        for call in code.out_of(use.source, _CALL):
+            if call.line == use.line and call.label == "call" and made.keys() & _around(code, call.target):
+                found[call] = None
+    return [each for each in found if each.target not in made]
+
+
+def _around(code: Code, node: int) -> set[int]:
+    """What a definition stands in, however deep."""
+    found: set[int] = set()
+    while (owner := code.owner_of(node)) is not None:
+        found.add(owner)
+        node = owner
+    return {each for each in found if code.kinds[each] != "module"}
 
 
 def makers_of(code: Code, node: int) -> tuple[list[int], bool]:

@@ -6,6 +6,7 @@ their numbers. Not here: questions.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -166,6 +167,25 @@ class Code:
                         found[other] = (steps, edge)
                         following.append(other)
             front = following
+        return found
+
+    @cached_property
+    def decorators(self) -> dict[int, list[int]]:
+        """By a definition what it is decorated with, as far as that is known."""
+        begins: dict[tuple[int | None, str | None], list[tuple[int, int]]] = {}
+        owners = self.neighbours("CONTAINS", into=True)
+        for node, line in enumerate(self.lines):
+            if line is not None and self.kinds[node] in {"class", "function", "method"}:
+                begins.setdefault((next(iter(owners[node]), None), self.paths[node]), []).append((line, node))
+        for each in begins.values():
+            each.sort()
+        found: dict[int, list[int]] = {}
+        for edge in self.edges("CALLS"):
+            if edge.label == "decorator" and edge.line is not None:
+                inside = begins.get((edge.source, self.paths[edge.source]), [])
+                place = bisect_left(inside, (edge.line, -1))  # the next that begins is what it decorates
+                if place < len(inside):
+                    found.setdefault(inside[place][1], []).append(edge.target)
         return found
 
     def _edge(self, place: int) -> Edge:
