@@ -116,6 +116,7 @@ def runtime() -> Generator[SessionRuntime]:
     Commands that tests run in processes of their own compile, as everywhere.
     """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADWATER_ARCHIVE", "off")  # to make one takes longer than two starts without
         patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, *FOR_TESTS)))
         with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
             defaults = session.jvm_session.sharedState().conf()
