@@ -35,20 +35,29 @@ EXAMPLE = ROOT / "examples" / "orders"
 TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
 # Compiling a plan takes longer than running it over a handful of rows.
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
-# The JVM's own collector works beside the tests, on the cores that they need; there is little to collect.
-SERIAL = ("-XX:-UseParallelGC", "-XX:+UseSerialGC")
-# A run is short, and its JVM optimises late; that of the tests lives long, and is full of compiled code.
-LONG_LIVED = (
-    *("-XX:Tier4InvocationThreshold=5000", "-XX:Tier4MinInvocationThreshold=600"),
-    *(
-        "-XX:Tier4CompileThreshold=15000",
-        "-XX:Tier4BackEdgeThreshold=40000",
-        "-XX:ReservedCodeCacheSize=480m",
-    ),
-)
+# The JVM's own collector works beside the tests, on the cores that they need; there is little to collect, and
+# less often with more room.
+SERIAL = ("-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xms1g", "-Xmn500m")
+# Tests go through ever other code: the optimising compiler takes a third of the time, and spares a tenth.
+QUICKLY_COMPILED = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=480m")
+# Hadoop runs `chmod` or `readlink` 25 times for a commit; with Java's helper in between each takes longer.
+WITHOUT_HELPER = ("-Djdk.lang.Process.launchMechanism=VFORK",) if sys.platform == "linux" else ()
 # Spark keeps the plans of the last thousand queries for a web page that nobody opens here.
 FORGETTING = tuple(
     f"-Dspark.{kept}=20" for kept in ("sql.ui.retainedExecutions", "ui.retainedJobs", "ui.retainedStages")
+)
+FOR_TESTS = (*SERIAL, *QUICKLY_COMPILED, *WITHOUT_HELPER, *FORGETTING)
+# Each of these keeps a process busy for a minute or more; begun last, one would leave the other process idle.
+LONGEST = frozenset(
+    ROOT / "tests" / each
+    for each in (
+        "cli/test_build.py",
+        "delta/test_replacing.py",
+        "plan/test_incremental.py",
+        "plan/test_perturbation.py",
+        "run/test_clusters.py",
+        "run/test_tracing.py",
+    )
 )
 # Fixtures with which a test needs a JVM, be it in a process of its own.
 STARTING = frozenset({"runtime", "headwater", "writer"})
@@ -73,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("spark")
     # Files without a JVM are short: at the end they fill what one process has left of the other's time.
     slow = {item.path for item in items if STARTING.intersection(getattr(item, "fixturenames", ()))}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path not in LONGEST, item.path not in slow))
 
 
 @dataclass
@@ -107,9 +116,8 @@ def runtime() -> Generator[SessionRuntime]:
     Commands that tests run in processes of their own compile, as everywhere.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, *SERIAL, *LONG_LIVED, *FORGETTING))
-        )
+        patch.setenv("HEADWATER_ARCHIVE", "off")  # to make one takes longer than two starts without
+        patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, *FOR_TESTS)))
         with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
             defaults = session.jvm_session.sharedState().conf()
             for key, value in INTERPRETED.items():

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.delta import TableScan, read_head, register_delta, scans_of
+from headwater.delta import TableScan, read_head, register_delta, scans, scans_of
 from headwater.delta.files import open_rows_of
+from headwater.delta.log_files import commit_path
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -116,6 +117,36 @@ def test_two_versions_of_a_table_are_told_apart(shared: RunSession, tmp_path: Pa
         ("was", 0, 2),
     ]
     assert [each.rows_kept for each in scans] == [12, 20]
+
+
+def test_rows_of_whole_tables_are_those_of_the_log_without_a_job(
+    shared: RunSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checksum file tells them, also with rows deleted; where it is not right, the log is asked."""
+    pin = write(shared, tmp_path, "whole", "id")
+    table = f"delta.`{tmp_path}`"
+    shared.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    shared.spark.sql(f"DELETE FROM {table} WHERE id % 10 < 3")
+    shared.spark.sql(f"INSERT INTO {table} VALUES (100), (101)")
+    now = read_head(pin.uri).pin("now")
+    register_delta(shared, now)
+    with monkeypatch.context() as patch:
+        patch.delattr(scans, "list_files")  # what would ask the log
+        (before,) = scan_of(shared, "SELECT id FROM whole", pin)
+        (after,) = scan_of(shared, "SELECT id FROM now", now)
+    assert (before.rows_kept, after.rows_kept) == (50, 37)
+    checksum = commit_path(now.uri, now.version).with_suffix(".crc")
+    document = json.loads(checksum.read_bytes())
+    for wrong in (
+        {},
+        {"allFiles": None},
+        {"allFiles": document["allFiles"][1:]},
+        {"allFiles": [{**each, "stats": None} for each in document["allFiles"]]},
+        {"allFiles": [{**each, "size": each["size"] + 1} for each in document["allFiles"]]},
+    ):
+        checksum.write_text(json.dumps(wrong))
+        (again,) = scan_of(shared, "SELECT id FROM now", now)
+        assert again == after
 
 
 def test_rows_that_nobody_counted_are_not_told(shared: RunSession, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ Not here: the query; whoever has its frame hands it in.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headwater.delta.failures import loading_errors
 from headwater.delta.files import conditions_of, list_files, rows_of, sizes_of
+from headwater.delta.head import checksum_of
 from headwater.delta.projection import each_of
 from headwater.delta.snapshot import open_snapshot
 from headwater.runtime import local_path_of
@@ -107,10 +109,30 @@ def _table_scan(session: RunSession, pin: TablePin, scans: list[Any]) -> TableSc
 
 
 def _rows_kept(session: RunSession, pin: TablePin, scans: list[Any], kept: dict[str, int]) -> int | None:
-    """Delta counts rows where it looks at statistics anyway; elsewhere the log is asked."""
+    """Delta counts rows where it looks at statistics anyway; elsewhere the log is asked.
+
+    First what lies beside it as a file: the log itself is a job of Spark.
+    """
     if not kept:
         return 0
     counted = scans[0].scanned().logicalRows() if len(scans) == 1 else None
     if counted is not None and counted.isDefined():
         return int(counted.get())
+    told = _rows_told(pin, kept)
+    if told is not None:
+        return told
     return rows_of(each for each in list_files(session, pin) if each.path in kept)
+
+
+def _rows_told(pin: TablePin, kept: dict[str, int]) -> int | None:
+    """The rows of these files as the version's checksum file has them; None if it does not tell of all."""
+    counts: dict[str, int] = {}
+    try:
+        for each in cast("list[Any]", checksum_of(pin)["allFiles"]):
+            if kept.get(each["path"]) == each["size"]:
+                vector: dict[str, int] = each.get("deletionVector") or {}
+                counts[each["path"]] = int(json.loads(each["stats"])["numRecords"])
+                counts[each["path"]] -= vector.get("cardinality", 0)
+    except (KeyError, TypeError, ValueError, AttributeError):  # no list, or a file whose rows nobody counted
+        return None
+    return sum(counts.values()) if counts.keys() == kept.keys() else None
