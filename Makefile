@@ -22,7 +22,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	@sh scripts/require-java.sh
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Headwater needs Python 3.11 or newer; $(PYTHON) is older. Install it and run make with PYTHON=python3.11." >&2; exit 1; }
 	@echo "setting up $(VENV) from requirements-dev.lock (once; a few minutes)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m pip check >/dev/null

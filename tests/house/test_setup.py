@@ -57,6 +57,22 @@ def test_the_two_commands_ask_for_java_before_anything_else() -> None:
         assert f"\n{target}: java $(READY)" in text
 
 
+def test_an_environment_that_was_stopped_half_made_is_made_anew(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    for name in ("Makefile", "requirements-dev.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    half, python = tmp_path / ".venv" / "bin" / "python", tmp_path / "python"
+    half.parent.mkdir(parents=True)
+    half.write_text("#!/bin/sh\nexit 1\n")  # a Python without a whole pip
+    python.write_text('#!/bin/sh\ntest "$1" = -c || echo "$@" >> asked\ntest "$1" = -c\n')
+    for each in (half, python):
+        each.chmod(0o755)
+    make = [shutil.which("make") or "make", "setup", "PYTHON=./python"]
+    done = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert (tmp_path / "asked").read_text() == "-m venv --clear .venv\n"
+
+
 def test_ci_runs_what_a_developer_runs() -> None:
     text = (ROOT / ".ci" / "run").read_text()
     assert "make check" in text
