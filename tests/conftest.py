@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
+# To make a class archive takes both cores for half a minute, beside the tests; here and in what tests start.
+os.environ["HEADWATER_ARCHIVE"] = "off"
+
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "orders"
 TEST_PROFILE = RuntimeProfile(master="local[2]", driver_memory="2g")
@@ -116,7 +119,6 @@ def runtime() -> Generator[SessionRuntime]:
     Commands that tests run in processes of their own compile, as everywhere.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADWATER_ARCHIVE", "off")  # to make one takes longer than two starts without
         patch.setattr(engine, "JvmSpec", partial(JvmSpec, options=(*DEFAULT_OPTIONS, *FOR_TESTS)))
         with open_runtime(replace(TEST_PROFILE, name="first")).checkout() as session:
             defaults = session.jvm_session.sharedState().conf()
