@@ -18,7 +18,7 @@ FILES = {"main.py": "def f(): return g()\n\n\ndef g(): return 1\n"}
 NAMES = {"NAME": "main.g", "FROM": "main.f", "TO": "main.g", "SOURCE": "main.g", "SINK": "main.f"}
 COLUMNS = (
     *("decorated", "asked_for", "src_node_id", "dst_node_id", "file_id", "kind"),
-    *("how", "def_id", "site_id", "node_id"),
+    *("how", "def_id", "site_id", "node_id", "path", "line", "node_kind", "name"),
 )
 
 

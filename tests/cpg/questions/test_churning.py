@@ -8,7 +8,7 @@ import pytest
 from code_sample import SMALL_REPO, small_repo
 from questions_sample import commit, definition, edge, git, graph_of, write
 
-from headwater.cpg.questions import Asked, answer_to
+from headwater.cpg.questions import Asked, answer_to, churning
 from headwater.cpg.questions.churning import hotspots
 from headwater.errors import NameUnknown
 
@@ -102,3 +102,14 @@ def test_the_hotspots_of_the_small_repository(tmp_path: Path) -> None:
         *("library.books.Catalogue.find", "library.cli.show", "library.cli.main", "library.loans.Desk.lend"),
         *("library.loans.open_desk", "library.store.save", "library.store.load"),
     }
+
+
+def test_a_content_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(tmp_path, {"a.py": BRANCHY})
+    graph = graph_of(tmp_path)
+    first = told(hotspots(graph))
+    monkeypatch.delattr(churning, "parse")
+    assert told(hotspots(graph)) == first
+    write(tmp_path, {"a.py": PLAIN})
+    with pytest.raises(NameError):
+        hotspots(graph)

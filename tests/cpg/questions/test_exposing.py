@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from questions_sample import commit, definition, git, graph_of, write
 
-from headwater.cpg.questions import Asked, answer_to
+from headwater.cpg.questions import Asked, answer_to, surface
 from headwater.cpg.questions.exposing import api, differences
 from headwater.cpg.questions.surface import surface_of
 from headwater.errors import NameUnknown, RevisionUnknown
@@ -178,6 +178,14 @@ def test_without_git_the_files_are_those_of_the_graph(tmp_path: Path) -> None:
     assert [each.name for each in api(graph).findings] == ["a", "a.x"]
     with pytest.raises(RevisionUnknown):
         api(graph, since="HEAD")
+
+
+def test_a_content_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"a.py": "x = 1"})
+    graph = graph_of(tmp_path, [definition("a", "module", "a.py")])
+    first = api(graph)
+    monkeypatch.delattr(surface, "parse")
+    assert api(graph) == first
 
 
 @pytest.mark.parametrize("revision", ["--output=x", "nowhere", ""])

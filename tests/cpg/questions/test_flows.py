@@ -15,11 +15,7 @@ from headwater.cpg.questions import flow
 from headwater.cpg.questions.flows import Flows, Sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-    from typing import TypeAlias
-
-    Query: TypeAlias = "Callable[[str], pa.Table]"
 
 CODE = "def read(): ...\n\n\ndef write(x): ...\n\n\nvalue = read()\nwrite(value + 1)\n"
 
@@ -31,16 +27,26 @@ PLACE = pa.schema(
 )
 
 
-def flows_of(*steps: tuple[str, str, str, bool], sure: float = 1.0) -> Flows:
+def nodes_at(**lines_of: int) -> pa.Table:
+    """Where nodes stand in `main.py`."""
+    fixed = {"path": "main.py", "node_kind": "CALL", "name": None}
+    return pa.Table.from_pylist(
+        [fixed | {"node_id": f"node:{name}", "line": line} for name, line in lines_of.items()], PLACE
+    )
+
+
+NODES = nodes_at(**{"1": 7, "2": 7, "3": 8})
+
+
+def flows_of(*steps: tuple[str, str, str, bool], sure: float = 1.0, nodes: pa.Table = NODES) -> Flows:
     """Steps as the graph gives them."""
     names = ("src_node_id", "dst_node_id", "kind")
     columns = {name: pa.array([each[at] for each in steps], pa.string()) for at, name in enumerate(names)}
     more = {
-        "file_id": pa.array(["file:1" for _ in steps], pa.string()),
         "preserves_value": pa.array([each[3] for each in steps], pa.bool_()),
         "confidence": pa.array([sure for _ in steps], pa.float64()),
     }
-    return Flows.of(pa.table(columns | more))
+    return Flows.of(pa.table(columns | more), nodes)
 
 
 def sites_of(*rows: tuple[str, str, str, str]) -> Sites:
@@ -51,27 +57,12 @@ def sites_of(*rows: tuple[str, str, str, str]) -> Sites:
     )
 
 
-def places(**lines_of: int) -> Query:
-    """Where nodes stand in `main.py`, as the graph says it of those that it is asked for."""
-
-    def query(sql: str) -> pa.Table:
-        rows = [
-            {"node_id": node, "path": "main.py", "line": line, "node_kind": "CALL", "name": None}
-            for node, line in ((f"node:{name}", line) for name, line in lines_of.items())
-            if f"'{node}'" in sql
-        ]
-        return pa.Table.from_pylist(rows, PLACE)
-
-    return query
-
-
 def asked(flows: Flows, folder: Path) -> tuple[list[str], tuple[str, ...]]:
     """The answer to where values of `read` get to `write`."""
     code = code_of(CODE)
     reads, writes = (code.ids[row_of(code, f"main.{name}")] for name in ("read", "write"))
     sites = sites_of(("called", reads, "node:1", "node:1"), ("taken", writes, "node:4", "node:3"))
-    query = places(**{"1": 7, "2": 7, "3": 8})
-    answer = flow(code, ("read", "write"), folder, query, flows, sites)
+    answer = flow(code, ("read", "write"), folder, flows, sites)
     return lines(answer), answer.notes
 
 
@@ -125,8 +116,8 @@ def test_ways_by_sure_steps_go_before_shorter_ones(tmp_path: Path) -> None:
         names = ("src_node_id", "dst_node_id", "confidence")
         columns = {name: [each[at] for each in steps] for at, name in enumerate(names)}
         count = len(steps)
-        fixed = {"file_id": ["file:1"] * count, "kind": ["expr"] * count, "preserves_value": [True] * count}
-        return Flows.of(pa.table(columns | fixed))
+        fixed = {"kind": ["expr"] * count, "preserves_value": [True] * count}
+        return Flows.of(pa.table(columns | fixed), NODES)
 
     unsure = ("node:1", "node:3", 0.11)
     found, notes = asked(table(unsure, ("node:1", "node:2", 1.0), ("node:2", "node:3", 1.0)), tmp_path)
@@ -146,11 +137,9 @@ def test_what_a_class_takes_is_given_to_what_makes_its_instances(tmp_path: Path)
         *(("called", reads, node, node) for node in ("node:1", "node:2")),
         *(("taken", makes, f"node:{call}", f"node:{call - 10}") for call in (11, 12)),
     )
-    flows = flows_of(("node:1", "node:9", "expr", True), ("node:2", "node:9", "expr", True))
-    query = places(**{"1": 11, "2": 12, "11": 11, "12": 12})
-    told = {
-        sink: lines(flow(code, ("read", sink), tmp_path, query, flows, sites)) for sink in ("Own", "Base")
-    }
+    nodes = nodes_at(**{"1": 11, "2": 12, "11": 11, "12": 12})
+    flows = flows_of(("node:1", "node:9", "expr", True), ("node:2", "node:9", "expr", True), nodes=nodes)
+    told = {sink: lines(flow(code, ("read", sink), tmp_path, flows, sites)) for sink in ("Own", "Base")}
     assert told == {
         "Own": ["[way 1] main.py:11 call begins"],
         "Base": ["[way 1] main.py:11 call begins", "[way 2] main.py:12 call begins"],

@@ -39,7 +39,6 @@ _ANSWERS: Mapping[str, Callable[[Graph, Asked], Answer]] = {
         graph.code,
         (asked.names[0], asked.names[1]),
         graph.root,
-        graph.query,
         graph.flows,
         graph.sites,
     ),

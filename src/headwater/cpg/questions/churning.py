@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.history import history_of
-from headwater.cpg.questions.pieces import branches_of, pieces_of
+from headwater.cpg.questions.pieces import measures_of
 from headwater.cpg.questions.sources import is_test, module_names, parse, paths_now, read_now, shown, within
 from headwater.inquiry import Answer, Finding
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _COMMITS = 5000
 _MOST = 50
-_KINDS = frozenset({"function", "method"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,21 +56,23 @@ def hotspots(graph: Graph, module: str | None = None) -> Answer:
     spots: list[_Spot] = []
     unread: list[str] = []
     for path, content in sources.items():
-        tree = parse(content)
-        if tree is None:
+        if content not in graph.measures:
+            tree = parse(content)
+            graph.measures[content] = None if tree is None else measures_of(tree)
+        measures = graph.measures[content]
+        if measures is None:
             unread.append(path)
             continue
         spots += (
             _Spot(
                 name=f"{names[path]}.{own}",
-                kind=piece.kind,
+                kind=kind,
                 path=path,
-                line=piece.line,
-                branches=branches_of(piece),
+                line=line,
+                branches=branches,
                 commits=churn.get(path, 0),
             )
-            for own, piece in pieces_of(tree).items()
-            if piece.kind in _KINDS
+            for own, kind, line, branches in measures
         )
     is_known = bool(churn)
     spots = [each for each in spots if each.score(is_known=is_known)]

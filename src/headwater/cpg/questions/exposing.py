@@ -15,7 +15,7 @@ from headwater.inquiry import Answer, Finding
 
 if TYPE_CHECKING:
     from headwater.cpg.questions.graph import Graph
-    from headwater.cpg.questions.skeleton import Member, Skeleton
+    from headwater.cpg.questions.skeleton import Member
     from headwater.cpg.questions.surface import Entry, Surface
 
 _REMOVED, _CHANGED, _ADDED = "removed", "changed", "added"
@@ -44,7 +44,7 @@ def api(graph: Graph, module: str | None = None, *, since: str | None = None) ->
         NameUnknown: there is no such module.
         RevisionUnknown: git does not know the revision, or nothing of the folder.
     """
-    known: dict[bytes, Skeleton | None] = {}
+    known = graph.skeletons
     if since is not None:
         history, commit = known_history(graph.root, since)
         now, then = read_now(graph.root, paths_now(graph, history)), read_then(history, commit)

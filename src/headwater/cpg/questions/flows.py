@@ -21,7 +21,7 @@ from headwater.cpg.questions.standing import each_once, subject_of
 from headwater.inquiry import Answer, Finding, Link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _compute = cast("Any", pc)
 
-STEPS = "SELECT src_node_id, dst_node_id, file_id, kind, preserves_value, confidence FROM dfg"
+STEPS = "SELECT src_node_id, dst_node_id, kind, preserves_value, confidence FROM dfg"
 # Where definitions give values and take them: calls of them and reads give; arguments and receivers take.
 _SITES = """
     WITH found AS (SELECT file_id, def_id, call, calls[call].node_id AS site_id
@@ -48,12 +48,13 @@ _SITES = """
         JOIN calls ON calls.node_id = found.site_id
         WHERE calls.receiver_node_id IS NOT NULL AND NOT calls.is_implied
 """
-_PLACES = "SELECT node_id, path, line, node_kind, name FROM file_nodes WHERE {files}node_id IN ({ids})"
+PLACES = "SELECT node_id, path, line, node_kind, name FROM file_nodes"
 # Ways by steps that are less sure are told only if there are no others.
 _SURE = 0.5
 # Ways that are told; those that are longer wait until these have been looked at.
 _MOST_WAYS = 10
 _LONGEST_TEXT = 80
+_TOLD = ("path", "line", "node_kind", "name")
 _HOW = {
     "reaching_def": "is read",
     "expr": "is part of",
@@ -78,10 +79,12 @@ class Flows:
     targets: Numbers
     sure: NDArray[np.float32]
     _columns: dict[str, Any]
+    _rows: Numbers
+    _places: dict[str, Any]
 
     @classmethod
-    def of(cls, table: pa.Table) -> Flows:
-        """The steps that rows of STEPS are."""
+    def of(cls, table: pa.Table, places: pa.Table) -> Flows:
+        """The steps that rows of STEPS are, and where their nodes stand, as rows of PLACES say."""
         ends = cast("Any", pa.chunked_array)(
             [*table.column("src_node_id").chunks, *table.column("dst_node_id").chunks], pa.string()
         )
@@ -94,10 +97,20 @@ class Flows:
         starts = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=count))]).astype(np.int64)
         columns: dict[str, Any] = {
             name: _encoded(table.column(name)).take(pa.array(order, pa.int64()))
-            for name in ("file_id", "kind", "preserves_value")
+            for name in ("kind", "preserves_value")
         }
         sure = table.column("confidence").to_numpy().astype(np.float32)[order]
-        return cls(encoded.dictionary, starts, targets[order], sure, columns)
+        found: Any = _compute.index_in(places.column("node_id"), encoded.dictionary)
+        kept = _compute.indices_nonzero(found.is_valid())
+        rows = np.full(count, -1, np.int64)
+        rows[found.take(kept).to_numpy()] = np.arange(len(kept))
+        told = {name: _encoded(places.column(name).take(kept)) for name in _TOLD}
+        return cls(encoded.dictionary, starts, targets[order], sure, columns, rows, told)
+
+    def place(self, node: int) -> dict[str, Any]:
+        """Where a node stands, and what it is; nothing if that is not known."""
+        row = int(self._rows[node])
+        return {name: column[row].as_py() for name, column in self._places.items()} if row >= 0 else {}
 
     def told(self, step: int, name: str) -> Any:
         """What a column says of a step."""
@@ -108,6 +121,10 @@ class Flows:
         wanted = pa.array(sorted({each for each in ids if each is not None}), pa.string())
         found = _compute.index_in(wanted, self.ids)
         return [each for each in found.to_pylist() if each is not None]
+
+    def each_of(self, ids: Sequence[str]) -> list[int | None]:
+        """The number of each node, if it takes part in any step."""
+        return _compute.index_in(pa.array(ids, pa.string()), self.ids).to_pylist()
 
     def ways(
         self, sources: Sequence[int], sinks: Iterable[int], most: int, least: float = 0.0
@@ -171,7 +188,6 @@ def flow(
     code: Code,
     names: tuple[str, str],
     root: Path,
-    query: Callable[[str], pa.Table],
     flows: Flows,
     sites: Sites,
 ) -> Answer:
@@ -181,16 +197,15 @@ def flow(
         code: the graph's definitions.
         names: the source and the sink: functions, classes, or attributes that are read.
         root: the repository's folder, for the text of lines.
-        query: gives rows of the graph's tables.
         flows: all steps.
         sites: where definitions give and take values.
     """
     sources, sinks = (same_of(code, named(code, each)) for each in names)
     subject = f"{subject_of(code, sources)} to {subject_of(code, sinks)}"
     given = flows.numbers(
-        _nodes(code, sources, sites, "called", query) or _nodes(code, sources, sites, "read", query)
+        _nodes(code, sources, sites, "called", flows) or _nodes(code, sources, sites, "read", flows)
     )
-    taken = flows.numbers(_nodes(code, sinks, sites, "taken", query))
+    taken = flows.numbers(_nodes(code, sinks, sites, "taken", flows))
     ways = flows.ways(given, taken, _MOST_WAYS, _SURE)
     is_sure = bool(ways)
     ways = ways or flows.ways(given, taken, _MOST_WAYS)
@@ -200,7 +215,7 @@ def flow(
             "No value of the source was found to get to the sink." if given and taken else f"No way: {why}."
         )
         return Answer(question="flow", subject=subject, notes=(note,))
-    findings, links = _told(flows, ways, root, query)
+    findings, links = _told(flows, ways, root)
     return Answer(
         question="flow",
         subject=subject,
@@ -210,17 +225,13 @@ def flow(
     )
 
 
-def _told(
-    flows: Flows, ways: list[list[tuple[int, int]]], root: Path, query: Callable[[str], pa.Table]
-) -> tuple[list[Finding], list[Link]]:
+def _told(flows: Flows, ways: list[list[tuple[int, int]]], root: Path) -> tuple[list[Finding], list[Link]]:
     """Ways as lines of an answer, a section for each, and as arrows."""
-    files = {flows.told(step, "file_id") for way in ways for _, step in way if step >= 0}
-    places = _places((flows.ids[node].as_py() for way in ways for node, _ in way), files, query)
     findings: list[Finding] = []
     links: list[Link] = []
     for number, way in enumerate(ways, 1):
         shown = [
-            _finding(places.get(flows.ids[node].as_py(), {}), flows, step, root, number, depth)
+            _finding(flows.place(node), flows, step, root, number, depth)
             for depth, (node, step) in enumerate(way, 1)
         ]
         findings += shown
@@ -238,9 +249,7 @@ def _notes(count: int, *, is_sure: bool) -> Iterator[str]:
         yield "There are only ways by calls that may well go elsewhere."
 
 
-def _nodes(
-    code: Code, definitions: Sequence[int], sites: Sites, how: str, query: Callable[[str], pa.Table]
-) -> list[str]:
+def _nodes(code: Code, definitions: Sequence[int], sites: Sites, how: str, flows: Flows) -> list[str]:
     """The nodes with what definitions give or take; who calls a class runs what makes its instances."""
     found: list[str] = []
     for each in definitions:
@@ -249,30 +258,21 @@ def _nodes(
         found += [node for _, node in sites.of_definitions(how, own)]
         if makers and not is_own and how != "read":
             pairs = sites.of_definitions(how, [code.ids[maker] for maker in makers])
-            places = _places((site for site, _ in pairs), (), query)
             meant = {(code.paths[edge.source], edge.line) for edge in calls_of(code, each)}
-            found += [
-                node
-                for site, node in pairs
-                if (place := places.get(site)) is not None and (place["path"], place["line"]) in meant
-            ]
+            lines = zip(pairs, _lines_of(flows, pairs), strict=True)
+            found += [node for (_, node), line in lines if line in meant]
     return found
 
 
-def _places(ids: Iterable[str], files: Iterable[str], query: Callable[[str], pa.Table]) -> dict[str, Any]:
-    """Where nodes stand; looked for in some files first, since that is much less to read."""
-    wanted, within = sorted(set(ids)), _listed(sorted(files))
-    found: dict[str, Any] = {}
-    for clause in (f"file_id IN ({within}) AND ", "") if within else ("",):
-        missing = [each for each in wanted if each not in found]
-        if missing:
-            rows = query(_PLACES.format(files=clause, ids=_listed(missing))).to_pylist()
-            found |= {row["node_id"]: row for row in rows}
-    return found
-
-
-def _listed(ids: Iterable[str]) -> str:
-    return ", ".join(f"'{each}'" for each in ids)
+def _lines_of(flows: Flows, pairs: Sequence[tuple[str, str]]) -> list[tuple[str | None, int | None]]:
+    """The file and line of each call, or of what is given in it, if no value goes through the call."""
+    calls, given = ([each[end] for each in pairs] for end in (0, 1))
+    numbers = [
+        one if one is not None else other
+        for one, other in zip(flows.each_of(calls), flows.each_of(given), strict=True)
+    ]
+    places = [{} if number is None else flows.place(number) for number in numbers]
+    return [(place.get("path"), place.get("line")) for place in places]
 
 
 def _finding(place: dict[str, Any], flows: Flows, step: int, root: Path, way: int, depth: int) -> Finding:

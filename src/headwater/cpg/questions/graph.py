@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from headwater.cpg.questions.code import Code, code_query
-from headwater.cpg.questions.flows import STEPS, Flows, Sites, sites_query
+from headwater.cpg.questions.flows import PLACES, STEPS, Flows, Sites, sites_query
 from headwater.cpg.questions.unused import Signs, signs_query
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+
+    from headwater.cpg.questions.pieces import Measures
+    from headwater.cpg.questions.skeleton import Skeleton
 
 
 class Graph:
@@ -32,6 +35,9 @@ class Graph:
         self.name = name
         self.root = root
         self.query = query
+        # What was found in contents of files, which are asked about again.
+        self.skeletons: dict[bytes, Skeleton | None] = {}
+        self.measures: dict[bytes, Measures | None] = {}
 
     @cached_property
     def code(self) -> Code:
@@ -41,7 +47,7 @@ class Graph:
     @cached_property
     def flows(self) -> Flows:
         """Where values go in it, step by step."""
-        return Flows.of(self.query(STEPS))
+        return Flows.of(self.query(STEPS), self.query(PLACES))
 
     @cached_property
     def signs(self) -> Signs:

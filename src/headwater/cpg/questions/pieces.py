@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Measures: TypeAlias = "tuple[tuple[str, str, int, int], ...]"
 Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
 _BODIES = ("body", "orelse", "handlers", "cases", "finalbody")
 # Stands where a block of statements ends, so that what is in it is told from what comes after.
@@ -40,6 +41,15 @@ def pieces_of(tree: ast.Module) -> dict[str, Piece]:
     found = {"": Piece("module", 1, 1)}
     _split(tree.body, "", found)
     return found
+
+
+def measures_of(tree: ast.Module) -> Measures:
+    """Of each function and method of a module its name in it, kind, line and number of branches."""
+    return tuple(
+        (own, piece.kind, piece.line, branches_of(piece))
+        for own, piece in pieces_of(tree).items()
+        if piece.kind in {"function", "method"}
+    )
 
 
 def written(piece: Piece) -> list[object]:
