@@ -67,3 +67,17 @@ def test_a_class_has_what_its_bases_have() -> None:
     assert [code.names[each] for each in named(code, "main.C.n")] == ["main.B.n"]
     with pytest.raises(NameUnknown):
         named(code, "C.o")
+
+
+def test_what_a_module_imports_has_its_name_there_too() -> None:
+    code = code_of(
+        {
+            "shop/__init__.py": "from .cart import Cart, LIMIT\nimport json\n",
+            "shop/cart.py": "LIMIT = 1\nclass Cart:\n    def total(self): ...\n",
+        }
+    )
+    found = {text: [code.names[each] for each in named(code, text)] for text in ("shop.Cart", "shop.LIMIT")}
+    assert found == {"shop.Cart": ["shop.cart.Cart"], "shop.LIMIT": ["shop.cart.LIMIT"]}
+    assert [code.names[each] for each in named(code, "shop.Cart.total")] == ["shop.cart.Cart.total"]
+    with pytest.raises(NameUnknown):
+        named(code, "shop.total")

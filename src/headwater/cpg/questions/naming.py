@@ -44,7 +44,7 @@ def named(code: Code, text: str) -> list[int]:
 def matching(code: Code, text: str) -> list[int]:
     """All definitions that a text may mean: those of that name, else those whose name ends with it.
 
-    If there are none, it may be what a class has from a base.
+    If there are none, it may be what a module imports (`shop.Cart`), or what a class has from a base.
     """
     place = _PLACE.fullmatch(text)
     if place is not None:
@@ -55,7 +55,21 @@ def matching(code: Code, text: str) -> list[int]:
     if exact := code.of_name(text):
         return list(exact)
     ending = f".{text}"
-    return [node for node, name in enumerate(code.names) if name.endswith(ending)] or _inherited(code, text)
+    found = [node for node, name in enumerate(code.names) if name.endswith(ending)]
+    return found or _imported(code, text) or _inherited(code, text)
+
+
+def _imported(code: Code, text: str) -> list[int]:
+    """What a module has by that name from another."""
+    owner, _, last = text.rpartition(".")
+    found = {
+        edge.target
+        for module in code.of_name(owner)
+        if code.kinds[module] == "module" and not code.is_outside(module)
+        for edge in code.out_of(module, "IMPORTS")
+        if code.kinds[edge.target] != "module" and code.names[edge.target].endswith(f".{last}")
+    }
+    return sorted(found)
 
 
 def _inherited(code: Code, text: str) -> list[int]:
