@@ -106,6 +106,8 @@ def daemon(
         "SPARK_HOME": str(pyspark_folder()),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_SCALA_VERSION": "2.13",  # as the scripts of Spark say it; workers start executors with it
+        # They live for a minute, so the optimising compiler takes more than it spares; executors inherit it.
+        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     log = folder / f"{name}.log"
     with log.open("wb") as sink:
