@@ -17,6 +17,7 @@ from headwater.delta import (
     Mutation,
     Receipt,
     commit_mutation,
+    compute_content,
     find_head,
     read_head,
     read_pinned,
@@ -77,6 +78,11 @@ class Table:
         found = read_pinned(self.session, self.head.pin("t"))
         rows: list[Any] = (found.select(*columns) if columns else found).collect()
         return sorted(tuple(row) for row in rows)
+
+    def check(self, receipt: Receipt) -> None:
+        """The digest of a receipt is that of the table's rows, read anew."""
+        assert receipt.content is not None
+        assert receipt.content == compute_content(self.session, receipt.pin)
 
     def values(self, text: str) -> DataFrame:
         """Rows by SQL: the inside of VALUES, or a whole query."""

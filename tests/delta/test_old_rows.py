@@ -10,7 +10,6 @@ import pytest
 from headwater.delta import (
     Append,
     ReplaceKeys,
-    compute_content,
     describe_pin,
     few_keys,
     old_rows,
@@ -22,13 +21,6 @@ from headwater.delta.old_rows import count_old_rows, counted_ahead
 
 if TYPE_CHECKING:
     from tests.delta.conftest import Table
-
-    from headwater.delta import Receipt
-
-
-def check(table: Table, receipt: Receipt) -> None:
-    """The digest of a receipt is that of the table's rows, read anew."""
-    assert receipt.content == compute_content(table.session, receipt.pin)
 
 
 def start(table: Table, **policy: Any) -> None:
@@ -80,7 +72,7 @@ def test_they_are_counted_in_a_thread_of_their_own_and_not_again(
         ReplaceKeys, table.values("(2, 'B') AS t(k, s)"), affected=table.values("(2) AS t(k)"), keys=("k",)
     )
     assert threads == ["counting old rows"]
-    check(table, receipt)
+    table.check(receipt)
 
 
 def test_what_goes_wrong_ahead_is_no_failure(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +87,7 @@ def test_what_goes_wrong_ahead_is_no_failure(table: Table, monkeypatch: pytest.M
     receipt = table.change(
         ReplaceKeys, table.values("(2, 'B') AS t(k, s)"), affected=table.values("(2) AS t(k)"), keys=("k",)
     )
-    check(table, receipt)
+    table.check(receipt)
 
 
 @pytest.mark.parametrize("lists", [1, 3])
@@ -107,5 +99,5 @@ def test_rows_of_lists_are_counted_as_they_are_written(table: Table, lists: int)
     for key in (1, 2):
         new = table.values(f"SELECT {key} AS k, {columns} FROM range(2)")
         affected = table.values(f"SELECT {key} AS k")
-        check(table, table.change(ReplaceKeys, new, affected=affected, keys=("k",)))
+        table.check(table.change(ReplaceKeys, new, affected=affected, keys=("k",)))
     assert read_pinned(table.session, table.head.pin("t")).count() == 7

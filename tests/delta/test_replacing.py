@@ -45,12 +45,6 @@ ROWS = st.lists(
 )
 
 
-def check(table: Table, receipt: Receipt) -> None:
-    """The digest of a receipt is that of the table's rows, read anew."""
-    assert receipt.content is not None
-    assert receipt.content == compute_content(table.session, receipt.pin)
-
-
 def rows_of(frame: DataFrame) -> Counter[tuple[Any, ...]]:
     found: list[Any] = frame.collect()
     return Counter(tuple(each) for each in found)
@@ -110,7 +104,7 @@ def test_rows_of_affected_keys_are_replaced_and_no_others(
     assert rows_of(read_pinned(table.session, receipt.pin)) == Counter([*kept, *new])
     assert (receipt.kind, receipt.outcome, receipt.version) == ("replace_keys", "committed", version + 1)
     assert (receipt.rows, table.version) == (len(new), receipt.version)
-    check(table, receipt)
+    table.check(receipt)
     if keeps_changes:
         window = CdfWindow(starting_version=receipt.version)
         feed = rows_of(netted_changes(table.session, pin_changes("t", table.uri, window)))
@@ -151,7 +145,7 @@ def test_the_receipt_tells_which_way_it_went(table: Table) -> None:
     metrics = dict(merged.metrics)
     assert (merged.operation, merged.rows, metrics["numTargetRowsDeleted"]) == ("MERGE", 1, "3")
     assert table.rows() == [(1, "a"), (2, "BB"), (9, "z")]
-    check(table, merged)
+    table.check(merged)
 
 
 def test_a_key_that_was_never_there_does_not_vanish_for_who_follows_the_version(table: Table) -> None:
@@ -160,7 +154,7 @@ def test_a_key_that_was_never_there_does_not_vanish_for_who_follows_the_version(
     assert replace(table, "(2, 'B')", "(2), (77)").operation == "MERGE"
     gone = replace(table, "", "(2), (77)", exact=True)
     assert (gone.operation, gone.rows) == ("MERGE", 0)
-    check(table, gone)
+    table.check(gone)
 
 
 @pytest.mark.parametrize("affected", ["SELECT 1 AS k WHERE false", "SELECT 77 AS k"])
@@ -212,7 +206,7 @@ def test_tables_of_every_layout_have_their_keys_replaced(
     left = [(1, "a")] if "1" not in affected else []
     assert listed(table, "k", "s") == [*left, (2, "B"), (3, "D"), (None, "n")]
     assert (receipt.version, table.version) == (1 + is_settled, 1 + is_settled)
-    check(table, receipt)
+    table.check(receipt)
     assert replace(table, "(2, 'B'), (3, 'D')", affected, policy=said).content == receipt.content
 
 
@@ -222,7 +216,7 @@ def test_an_empty_text_that_names_a_folder_is_the_null_it_comes_back_as(table: T
     new, keys = table.values("(5, '') AS t(v, p)"), table.values("('') AS t(p)")
     receipt = table.change(ReplaceKeys, new, affected=keys, keys=("p",))
     assert listed(table, "v", "p") == [(2, "x"), (5, None)]
-    check(table, receipt)
+    table.check(receipt)
 
 
 @pytest.mark.parametrize("affected", ["(2)", "(2), (3)"])
@@ -239,7 +233,7 @@ def test_rows_that_break_a_constraint_replace_nothing(table: Table, affected: st
     receipt = replace(table, "(2, 'x')", affected, policy=policy)
     told = [(each.name, each.enforced_by, each.extra_passes) for each in receipt.constraints]
     assert told == [("own", "delta", 0), ("short", "headwater", 0)]
-    check(table, receipt)
+    table.check(receipt)
 
 
 @pytest.mark.parametrize("affected", ["(1), (2)", "(1), (2), (3)"])
@@ -248,7 +242,7 @@ def test_rows_are_made_once(table: Table, affected: str) -> None:
     start(table)
     rows = table.values("SELECT int(id) AS k, uuid() AS s FROM range(1, 3)")
     receipt = table.change(ReplaceKeys, rows, affected=table.values(f"{affected} AS t(k)"), keys=("k",))
-    check(table, receipt)
+    table.check(receipt)
     context: Any = table.session.spark.sparkContext._jsc
     names = [str(each.name()) for each in context.getPersistentRDDs().values()]
     assert [each for each in names if not each.startswith("Delta Table State")] == []  # nothing stays behind
@@ -273,7 +267,7 @@ def test_columns_may_have_the_names_that_are_used_here(
     every = len(names)
     left = [(2, *[(2, 2)] * every)] if affected == "(1)" else []
     assert table.rows() == [(0, *[(0, 0)] * every), (1, *[(7, 8)] * every), *left]
-    check(table, receipt)
+    table.check(receipt)
 
 
 def test_keys_may_be_of_any_type_that_can_be_compared(table: Table) -> None:
@@ -286,11 +280,11 @@ def test_keys_may_be_of_any_type_that_can_be_compared(table: Table) -> None:
     rows = table.values(made.format("1, 2"))
     receipt = table.change(ReplaceKeys, rows, affected=rows.select("l", "k"), keys=("k", "l"))
     assert (receipt.operation, dict(receipt.metrics)["numDeletedRows"]) == ("WRITE", "1")
-    check(table, receipt)
+    table.check(receipt)
     every = table.values(made.format("3")).select("k", "l")
     receipt = table.change(ReplaceKeys, rows, affected=every, keys=("k", "l"))
     assert (receipt.operation, receipt.content and receipt.content.rows) == ("MERGE", 1)
-    check(table, receipt)
+    table.check(receipt)
 
 
 @pytest.mark.parametrize("affected", ["(1)", "(1), (2)"])
@@ -307,7 +301,7 @@ def test_what_is_approximate_in_the_table_is_left_out_of_what_comes(table: Table
     table.change(Append, marked_approximate(table.session, rows, ["d"]))
     new = table.values("SELECT 1L AS k, 5.5D AS d")
     receipt = table.change(ReplaceKeys, new, affected=new.select("k"), keys=("k",))
-    check(table, receipt)
+    table.check(receipt)
 
 
 def test_a_table_whose_content_nobody_knows_gets_none(table: Table) -> None:
@@ -332,7 +326,7 @@ def test_a_writer_that_slips_in_between_is_seen_in_the_digest(
     receipt = replace(table, "(2, 'B')", affected)
     assert receipt.version == 2
     assert [row for row in listed(table, "k", "s") if row[0] in {2, 5}] == [(2, "B"), (5, "late")]
-    check(table, receipt)
+    table.check(receipt)
 
 
 def test_an_exact_one_follows_its_version_or_fails(table: Table) -> None:
