@@ -24,8 +24,6 @@ from headwater.errors import DataFileMissing
 if TYPE_CHECKING:
     from tests.delta.conftest import Table
 
-    from headwater.delta import Receipt
-
 
 def test_a_digest_is_kept_for_each_version_and_belongs_to_its_commit(table: Table) -> None:
     receipts = [table.change(Append, table.session.spark.range(count)) for count in (1, 2)]
@@ -112,17 +110,13 @@ def test_only_the_last_hundred_are_kept(table: Table) -> None:
     assert read_commit(table.uri, 0).version == 0
 
 
-def check(table: Table, receipt: Receipt) -> None:
-    assert receipt.content == compute_content(table.session, receipt.pin)
-
-
 def test_columns_that_changed_places_are_not_taken_for_each_other(table: Table) -> None:
     rows = table.values("SELECT id AS x, id * 2 AS y FROM range(1, 4)")
     table.change(Append, rows, policy=write_policy(column_mapping_mode="name"))
     for old, new in (("x", "z"), ("y", "x"), ("z", "y")):
         table.sql(f"ALTER TABLE {{t}} RENAME COLUMN {old} TO {new}")
     assert table.change(Append, rows).content is None
-    check(table, table.change(Overwrite, rows))
+    table.check(table.change(Overwrite, rows))
     table.sql("ALTER TABLE {t} DROP COLUMN y")
     table.sql("ALTER TABLE {t} ADD COLUMN y BIGINT")
     assert table.change(Append, rows).content is None
@@ -130,19 +124,19 @@ def test_columns_that_changed_places_are_not_taken_for_each_other(table: Table) 
 
 def test_what_a_table_keeps_differently_is_digested_as_it_is_kept(table: Table) -> None:
     empty = table.values("('', 1), ('a', 2) AS t(p, n)")
-    check(table, table.change(Append, empty, policy=write_policy(partition_by=["p"])))
-    check(table, table.change(Append, empty))
+    table.check(table.change(Append, empty, policy=write_policy(partition_by=["p"])))
+    table.check(table.change(Append, empty))
     table.path = table.path.with_name("padded")
     table.sql("CREATE TABLE {t} (c CHAR(5)) USING delta")
-    check(table, table.change(Overwrite, table.values("('a') AS t(c)")))
+    table.check(table.change(Overwrite, table.values("('a') AS t(c)")))
     table.path = table.path.with_name("nested")
     table.change(Append, table.values("SELECT named_struct('b', 1) AS s"))
-    check(table, table.change(Append, table.values("SELECT named_struct('B', 2) AS s")))
+    table.check(table.change(Append, table.values("SELECT named_struct('B', 2) AS s")))
 
 
 def test_only_whole_tables_are_overwritten_whatever_the_session_says(table: Table) -> None:
     rows = table.values("(1, 'a'), (2, 'b') AS t(id, p)")
     table.change(Append, rows, policy=write_policy(partition_by=["p"]))
     table.session.spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-    check(table, table.change(Overwrite, rows.where("id = 1")))
+    table.check(table.change(Overwrite, rows.where("id = 1")))
     assert table.rows() == [(1, "a")]
