@@ -32,6 +32,8 @@ settings.load_profile("house")
 
 # To make a class archive takes both cores for half a minute, beside the tests; here and in what tests start.
 os.environ["HEADWATER_ARCHIVE"] = "off"
+# Commands that tests run in a process of their own have little to do.
+AT_ONCE = {"HEADWATER_ARCHIVE": "off", "HEADWATER_JAVA_COMPILER": "quick"}
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "orders"
@@ -195,7 +197,7 @@ def headwater() -> Callable[..., Finished]:
     """Runs the real command in a process of its own, with variables changed or (None) removed."""
 
     def run(*arguments: str | Path, cwd: Path | None = None, **variables: str | None) -> Finished:
-        environment = {**os.environ, "HEADWATER_ARCHIVE": "off", "COLUMNS": "100", "TERM": "dumb"}
+        environment = {**os.environ, **AT_ONCE, "COLUMNS": "100", "TERM": "dumb"}
         for name, value in variables.items():
             if value is None:
                 environment.pop(name, None)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from headwater.runtime.jars import pyspark_folder, pyspark_jars
 from headwater.runtime.java import Java
 from headwater.runtime.jvm import (
     CONF_FOLDER,
+    QUICK_OPTIONS,
     JvmSpec,
     class_path_of,
     environment_of,
@@ -38,6 +40,12 @@ def test_the_command_has_memory_options_and_the_bundled_log_settings() -> None:
     assert command.index("-Dx=y") < command.index("-cp")
     assert (CONF_FOLDER / "log4j2.properties").is_file()
     assert f"-Dlog4j2.configurationFile={CONF_FOLDER.as_uri()}/log4j2.properties" in command
+
+
+def test_for_little_work_options_are_added_behind_those_of_every_engine() -> None:
+    every, quick = java_command_of(spec_of()), java_command_of(replace(spec_of(), quick=True))
+    assert [each for each in quick if each not in QUICK_OPTIONS] == every
+    assert quick.index("-Dx=y") < quick.index("-XX:TieredStopAtLevel=1") < quick.index("-cp")
 
 
 def test_what_is_meant_for_another_spark_does_not_reach_the_engine() -> None:

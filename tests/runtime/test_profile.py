@@ -73,6 +73,7 @@ def test_a_near_miss_is_suggested() -> None:
         ("ansi", "yes"),
         ("cache", "forever"),
         ("catalog", "glue"),
+        ("java_compiler", "slow"),
         ("driver_memory", "lots"),
         ("master", ""),
         ("master", "sc://host:15002"),

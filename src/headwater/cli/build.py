@@ -50,7 +50,7 @@ def build(
     """
     project = place.opened(path)
     with shown.progress() as listen:
-        outcome = project.build(full=full, resume=resume, only=only or (), listen=listen)
+        outcome = project.build(full=full, resume=resume, only=only or (), alone=True, listen=listen)
         is_graph = project.config.declare is not None and not only
         summary = summary_of_build(project, outcome) if is_graph and not _is_mute(shown) else None
     if shown.json:

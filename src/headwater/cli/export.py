@@ -96,7 +96,7 @@ def callgraph(
     warehouse = place.warehouse or out / ".headwater"
     project, names = open_roots(roots, warehouse=warehouse, profile=place.profile, settings=place.flags)
     with shown.progress() as listen:
-        outcome = project.build(only=[RESOLUTION + project.config.name], listen=listen)
+        outcome = project.build(only=[RESOLUTION + project.config.name], alone=True, listen=listen)
         if outcome.error is not None:
             raise outcome.error
         with project.query(callgraph_query(project.config.name)) as result:

@@ -13,10 +13,11 @@ OpenLineageSettings        where its events go; openlineage_in: with what the en
 open_definitions           the definition files, imported -> LoadedProject
 build_plan                 one function -> PlanBytes
 build_pipeline             definitions -> Pipeline (ViewSpec, SourceSpec of a SourceKind)
+sources_ahead              its sources, before anything is built
 SchemaOracle               who answers when a view asks for a schema
 """
 
-from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
+from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan, sources_ahead
 from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import extractor, source, table, view
 from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
@@ -61,6 +62,7 @@ __all__ = [
     "read_project",
     "root_property",
     "source",
+    "sources_ahead",
     "table",
     "view",
 ]

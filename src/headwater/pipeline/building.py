@@ -96,6 +96,18 @@ def build_pipeline(
     )
 
 
+def sources_ahead(loaded: LoadedProject) -> tuple[SourceSpec, ...] | None:
+    """The sources of a project before anything of it is built; None where functions make some of them."""
+    if any(isinstance(each, FunctionDefinition) and each.kind == "source" for each in loaded.definitions):
+        return None
+    locations = {same_name(name): each for name, each in loaded.config.locations.items()}
+    return tuple(
+        _path_source(each, locations.get(same_name(each.name)))
+        for each in loaded.definitions
+        if isinstance(each, PathDefinition)
+    )
+
+
 def _check_names(loaded: LoadedProject) -> None:
     """What the project's file says of a name that nothing has would be ignored in silence."""
     sources = [each.name for each in loaded.definitions if isinstance(each, PathDefinition)]

@@ -88,6 +88,7 @@ class Project:
         full: bool = False,
         resume: bool = False,
         only: Iterable[str] = (),
+        alone: bool = False,
         listen: Listener = ignore_progress,
     ) -> RunOutcome:
         """Brings every stored table up to date.
@@ -96,12 +97,13 @@ class Project:
             full: make each anew, changed or not.
             resume: go on where the last run did not end well, with the versions of sources that it had.
             only: the views that are wanted, with all that they read; every view if there is none.
+            alone: whether this process ends with it, so that Spark may be started for this build only.
             listen: hears what is being done.
 
         Raises:
             HeadwaterError: nothing was written. Failures later on are in the outcome's `errors`.
         """
-        request = self._request(full=full, resume=resume, only=tuple(only))
+        request = self._request(full=full, resume=resume, only=tuple(only), alone=alone)
         return execute(request, self._clock, listen)
 
     def plan(
@@ -156,7 +158,9 @@ class Project:
         """
         return find_run(self.warehouse.root, run_id)
 
-    def _request(self, *, full: bool = False, resume: bool = False, only: tuple[str, ...] = ()) -> RunRequest:
+    def _request(
+        self, *, full: bool = False, resume: bool = False, only: tuple[str, ...] = (), alone: bool = False
+    ) -> RunRequest:
         return RunRequest(
             config=self.config,
             profile=self.profile,
@@ -165,6 +169,7 @@ class Project:
             full=full,
             resume=resume,
             only=only,
+            alone=alone,
             spark=self.spark,
             openlineage=self.openlineage,
         )

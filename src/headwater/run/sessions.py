@@ -6,13 +6,14 @@ Not here: what the session is for.
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from headwater.run.outcome import Progress
 from headwater.runtime import engine_errors, open_runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
     from types import TracebackType
 
     from pyspark.sql import SparkSession
@@ -45,6 +46,7 @@ class LazySession:
         self._spark = spark
         self._stack = ExitStack()
         self._session: RunSession | None = None
+        self._is_little: Callable[[], bool] = lambda: False
 
     def __enter__(self) -> Self:
         return self
@@ -60,10 +62,20 @@ class LazySession:
         """Whether somebody has needed the engine yet."""
         return self._session is not None
 
+    def expect(self, is_little: Callable[[], bool]) -> None:
+        """Has Java started for just that where there is little to do before this process ends.
+
+        Whether there is, is asked when the engine is needed.
+        """
+        self._is_little = is_little
+
     def get(self) -> RunSession:
         """The session, opened now if it was not yet."""
         if self._session is None:
-            runtime = open_runtime(self._profile, self._notify, self._spark)
+            profile = self._profile
+            if profile.java_compiler == "auto" and self._is_little():
+                profile = replace(profile, java_compiler="quick")
+            runtime = open_runtime(profile, self._notify, self._spark)
             self._session = self._stack.enter_context(runtime.checkout())
         return self._session
 

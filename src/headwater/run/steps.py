@@ -5,12 +5,13 @@ Nothing here writes. Not here: what follows; see `engine` and `planning`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.artifacts import Manifest, last_manifest
 from headwater.clock import Clock, new_run_id
-from headwater.errors import ManifestUnreadable, NotPlanned, UnknownSetting
+from headwater.errors import HeadwaterError, ManifestUnreadable, NotPlanned, UnknownSetting
 from headwater.names import near_hint, same_name
 from headwater.pipeline import (
     EVERY_TABLE,
@@ -20,13 +21,14 @@ from headwater.pipeline import (
     SourceSpec,
     build_pipeline,
     open_definitions,
+    sources_ahead,
 )
 from headwater.plan import RULES
 from headwater.run.bundling import Bundling
 from headwater.run.changes import first_change
 from headwater.run.compile import Compiled, check_enabled, compile_views
 from headwater.run.outcome import Listener, Progress
-from headwater.run.pins import PinnedSource, SourcePins
+from headwater.run.pins import PinnedSource, SourcePins, are_small
 from headwater.run.refreshing import Refreshing
 from headwater.run.reusing import basis_of, reused_plans
 from headwater.run.schemas import RecordedSchemas
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from headwater.artifacts import PlanBasis
     from headwater.delta import LatestVersions
     from headwater.names import TablePin
+    from headwater.pipeline import LoadedProject
     from headwater.run.sessions import LazySession
     from headwater.run.warehouse import Warehouse
     from headwater.runtime import RuntimeProfile
@@ -55,6 +58,7 @@ class RunRequest:
         only: The views that are asked for, with all that they read; every view if empty.
         spark: Somebody's session to work in, if there is one.
         openlineage: Where events go.
+        alone: Whether this process ends with the build.
     """
 
     config: ProjectConfig
@@ -66,6 +70,7 @@ class RunRequest:
     only: tuple[str, ...] = ()
     spark: SparkSession | None = None
     openlineage: OpenLineageSettings = field(default_factory=OpenLineageSettings)
+    alone: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +139,8 @@ def read_definitions(run: Run) -> Pipeline:
     run.listen(Progress(message="reading definitions"))
     settings = dict(run.identity.settings.results)
     with open_definitions(run.request.config, settings=settings) as loaded:
+        if run.request.alone:
+            run.engine.expect(lambda: _is_little(run, loaded))
         pipeline = build_pipeline(loaded, run.schemas, settings=settings)
     _check_said(run.request.config, pipeline)
     views = tuple(view.name for view in pipeline.views)
@@ -141,6 +148,14 @@ def read_definitions(run: Run) -> Pipeline:
         if same_name(name) not in {same_name(each) for each in views}:
             raise NotPlanned(what="view", name=name, known=views, hint=near_hint(name, views))
     return pipeline
+
+
+def _is_little(run: Run, loaded: LoadedProject) -> bool:
+    """Whether what a run reads is known to be small; a source that is not there is no matter of this."""
+    with suppress(HeadwaterError):
+        sources = sources_ahead(loaded)
+        return sources is not None and are_small(map(run.pins.pinned, sources))
+    return False
 
 
 def unchanged_since(run: Run, pipeline: Pipeline, sources: list[PinnedSource]) -> Manifest | None:

@@ -63,6 +63,9 @@ DEFAULT_OPTIONS: tuple[str, ...] = (
     "-XX:Tier4BackEdgeThreshold=2000000",
 )
 
+# What ends before code could get hot: compiled once, lightly, and collected by one thread.
+QUICK_OPTIONS: tuple[str, ...] = ("-XX:TieredStopAtLevel=1", "-XX:-UseParallelGC", "-XX:+UseSerialGC")
+
 # Settings meant for another Spark, and variables at which the JVM itself starts to talk.
 _DROPPED_VARIABLES: tuple[str, ...] = (
     "PYSPARK_SUBMIT_ARGS",
@@ -89,6 +92,7 @@ class JvmSpec:
         memory: the heap's limit as Java writes it: `2g`.
         settings: Spark's settings; they reach the JVM in a private file, so secrets do not show in `ps`.
         options: JVM options, all but the module options, which are always given.
+        quick: whether it is to work on little, and then to end. A class archive serves both kinds.
     """
 
     java: Java
@@ -97,6 +101,7 @@ class JvmSpec:
     memory: str
     settings: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = DEFAULT_OPTIONS
+    quick: bool = False
 
 
 def class_path_of(spec: JvmSpec) -> tuple[Path, ...]:
@@ -115,6 +120,7 @@ def java_command_of(spec: JvmSpec) -> list[str]:
         *MODULE_OPTIONS,
         f"-Dlog4j2.configurationFile={(CONF_FOLDER / 'log4j2.properties').as_uri()}",
         *spec.options,
+        *(QUICK_OPTIONS if spec.quick else ()),
         "-cp",
         os.pathsep.join(str(jar) for jar in class_path_of(spec)),
     ]

@@ -22,6 +22,7 @@ from headwater.runtime.storage import StorageProfile
 
 CacheProfile = Literal["snapshot_pinned", "always_latest_ttl30s", "multi_tenant_strict"]
 Catalog = Literal["in_memory", "hive"]
+JavaCompiler = Literal["auto", "quick", "full"]
 
 DEFAULT_PROFILE = "local"
 _OTHER_VARIABLES = frozenset(
@@ -45,6 +46,7 @@ class RuntimeProfile:
     name: str = DEFAULT_PROFILE
     master: str = "local[*]"
     driver_memory: str = "2g"
+    java_compiler: JavaCompiler = "auto"
     shuffle_partitions: int = 2
     snapshot_partitions: int = 1
     time_zone: str = "UTC"
@@ -77,6 +79,11 @@ class RuntimeProfile:
 
 _FIELDS = {
     each.name: each for each in fields(RuntimeProfile) if each.name not in {"name", "storage", "spark"}
+}
+_CHOICES = {
+    "cache": get_args(CacheProfile),
+    "catalog": get_args(Catalog),
+    "java_compiler": get_args(JavaCompiler),
 }
 _STORAGE_FIELDS = tuple(each.name for each in fields(StorageProfile))
 # Settings that a profile field owns; naming them twice would let the two disagree.
@@ -252,7 +259,7 @@ def _coerced(key: str, value: object) -> str | int | bool | tuple[str, ...]:
         return _positive(key, value)
     if not isinstance(value, str) or not value:
         raise InvalidSetting(key=key, value=repr(value), expected="a text")
-    choices = {"cache": get_args(CacheProfile), "catalog": get_args(Catalog)}.get(key)
+    choices = _CHOICES.get(key)
     if choices and value not in choices:
         raise InvalidSetting(key=key, value=repr(value), expected=f"one of {', '.join(choices)}")
     if key == "master" and value.startswith("sc://"):

@@ -352,6 +352,7 @@ def _engine_spec(profile: RuntimeProfile, settings: dict[str, str], notify: Noti
         home=home,
         memory=profile.driver_memory,
         settings=tuple(sorted({**settings, **scratch, **cluster_settings(settings, jars)}.items())),
+        quick=profile.java_compiler == "quick",
     )
 
 
