@@ -17,13 +17,14 @@ sources_ahead              its sources, before anything is built
 SchemaOracle               who answers when a view asks for a schema
 """
 
-from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan, sources_ahead
+from headwater.pipeline.building import SchemaOracle, build_pipeline, build_plan
 from headwater.pipeline.canonical import PlanBytes
 from headwater.pipeline.definition import extractor, source, table, view
 from headwater.pipeline.extracting import FILE_COLUMNS, FileChanged, root_property
 from headwater.pipeline.fixpoints import fixpoint
 from headwater.pipeline.loading import LoadedProject, open_definitions
 from headwater.pipeline.openlineage import OpenLineageSettings, openlineage_in
+from headwater.pipeline.placing import sources_ahead
 from headwater.pipeline.project import (
     EVERY_TABLE,
     PROJECT_FILE,

@@ -41,8 +41,8 @@ from headwater.pipeline.loading import LoadedProject, user_origin
 from headwater.pipeline.modules import Home, home_of
 from headwater.pipeline.offline import open_offline, pickled_by_value, resume_offline
 from headwater.pipeline.offline_mode import resumed_mode
-from headwater.pipeline.project import Location
-from headwater.pipeline.spec import Fixpoint, Pipeline, SourceKind, SourceSpec, ViewSpec
+from headwater.pipeline.placing import path_source
+from headwater.pipeline.spec import Fixpoint, Pipeline, SourceSpec, ViewSpec
 from headwater.pipeline.written import written_function, written_sql
 from headwater.policies import WritePolicy
 
@@ -93,18 +93,6 @@ def build_pipeline(
         name=loaded.config.name,
         views=tuple(each for each in specs if isinstance(each, ViewSpec)),
         sources=tuple(each for each in specs if isinstance(each, SourceSpec)),
-    )
-
-
-def sources_ahead(loaded: LoadedProject) -> tuple[SourceSpec, ...] | None:
-    """The sources of a project before anything of it is built; None where functions make some of them."""
-    if any(isinstance(each, FunctionDefinition) and each.kind == "source" for each in loaded.definitions):
-        return None
-    locations = {same_name(name): each for name, each in loaded.config.locations.items()}
-    return tuple(
-        _path_source(each, locations.get(same_name(each.name)))
-        for each in loaded.definitions
-        if isinstance(each, PathDefinition)
     )
 
 
@@ -248,7 +236,7 @@ class _Building:
 
     def _build(self, definition: Definition) -> ViewSpec | SourceSpec:
         if isinstance(definition, PathDefinition):
-            return _path_source(definition, self._locations.get(same_name(definition.name)))
+            return path_source(definition, self._locations.get(same_name(definition.name)))
         try:
             plan = self._plan(definition)
         except (UsageError, RuntimeFailure):
@@ -361,35 +349,6 @@ class _Building:
 
 def _schema(ddl: str) -> StructType:
     return cast("StructType", parse_ddl(ddl))
-
-
-def _path_source(definition: PathDefinition, location: Location | None) -> SourceSpec:
-    """A source as its definition says, where this project's locations put it."""
-    place = location or Location()
-    kinds: dict[str, SourceKind] = {"delta": "delta", FILES: "files"}
-    kind = kinds.get(definition.file_format, "listing")
-    if kind != "delta" and place.said:
-        raise InvalidSetting(
-            key=definition.name,
-            value=f"a location with {place.said[0]}",
-            expected=f"a path alone: the source is not a Delta table but {definition.file_format}",
-            origin=definition.origin,
-        )
-    try:
-        read = definition.read.with_location(place.read, place.said)
-    except InvalidSetting as error:
-        error.origin = definition.origin
-        raise
-    return SourceSpec(
-        name=definition.name,
-        origin=definition.origin,
-        kind="changes" if read.changes is not None else kind,
-        path=place.path or definition.path,
-        file_format=definition.file_format,
-        schema=definition.schema,
-        options=definition.options,
-        read=read,
-    )
 
 
 def build_plan(function: Callable[[Any], DataFrame], schema: StructType | None = None) -> PlanBytes:
