@@ -24,7 +24,7 @@ from headwater.delta import (
     snapshot_info,
     write_policy,
 )
-from headwater.errors import PolicyRefused
+from headwater.errors import MutationRefused, PolicyRefused
 from headwater.policies import write_policy_of
 
 if TYPE_CHECKING:
@@ -276,7 +276,65 @@ def test_a_policy_that_is_settled_stays_settled(table: Table) -> None:
     """However Delta spells a property, and whatever its protocol implies without naming it."""
     policy = write_policy(properties={"delta.APPENDONLY": "true"}, enable_features=["invariants"])
     versions = [table.change(Append, table.session.spark.range(1), policy=policy).version for _ in range(3)]
-    assert versions == [1, 2, 3]
+    assert versions == [0, 1, 2]
+
+
+def test_the_first_rows_bring_along_what_delta_takes_with_rows(table: Table) -> None:
+    features = ["changeDataFeed", "deletionVectors", "v2Checkpoint"]
+    policy = write_policy(enable_features=features, partition_by=["j"], stats_columns=["id"])
+    receipt = table.change(
+        Overwrite, table.session.spark.sql("SELECT id, id % 2 AS j FROM range(4)"), policy=policy
+    )
+    assert (receipt.version, table.rows("id")) == (0, [(0,), (1,), (2,), (3,)])
+    table.check(receipt)
+    found = described(table)
+    assert found.partition_columns == ("j",)
+    assert found.table_properties["delta.enableChangeDataFeed"] == "true"
+    assert {"changeDataFeed", "deletionVectors", "v2Checkpoint"} <= set(found.writer_features)
+    assert (
+        table.change(Append, table.session.spark.sql("SELECT 9L AS id, 1L AS j"), policy=policy).version == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"cluster_by": ["id"]},
+        {"target_file_size": "64kb"},
+        {"column_mapping_mode": "name", "bloom_filters": {"id": 100}},
+        {"properties": {"owner.Team": "water"}},
+    ],
+    ids=["clustering", "file-size", "mapping", "other-key"],
+)
+def test_a_table_is_made_before_its_rows_where_delta_takes_no_properties_with_them(
+    table: Table, choices: dict[str, Any]
+) -> None:
+    receipt = table.change(Append, table.session.spark.range(3), policy=write_policy(**choices))
+    assert (receipt.version, table.rows("id")) == (1, [(0,), (1,), (2,)])
+    properties = described(table).table_properties
+    assert [properties[key] for key in ("owner.Team", "delta.targetFileSize") if key in properties] in (
+        [],
+        ["water"],
+        ["65536"],
+    )
+
+
+def test_a_key_that_delta_does_not_know_is_refused_and_leaves_no_table(table: Table) -> None:
+    with pytest.raises(MutationRefused):
+        table.change(
+            Append, table.session.spark.range(3), policy=write_policy(properties={"delta.nope": "1"})
+        )
+    assert not (table.path / "_delta_log").exists()
+
+
+def test_what_a_policy_set_before_its_list_was_kept_under_a_key_of_deltas_is_taken_back(table: Table) -> None:
+    table.change(Append, table.session.spark.range(3), policy=write_policy(stats_policy="off"))
+    listed = described(table).table_properties["delta.headwater.policy"]
+    table.sql(f"ALTER TABLE {{t}} SET TBLPROPERTIES ('headwater.policy' = '{listed}')")
+    table.sql("ALTER TABLE {t} UNSET TBLPROPERTIES ('delta.headwater.policy')")
+    table.change(Append, table.session.spark.range(3), policy=write_policy())
+    left = described(table).table_properties
+    assert not {"headwater.policy", "delta.headwater.policy", "delta.dataSkippingNumIndexedCols"} & set(left)
 
 
 def test_fields_inside_columns_and_odd_names_can_be_ordered_by(table: Table) -> None:

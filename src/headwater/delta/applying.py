@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from headwater.delta.columns import frame_in, quoted
 from headwater.delta.mutation import NOTE_SETTING, Append, Delete, Merge, Overwrite, ReplaceWhere, Update
+from headwater.delta.settling import born_with
 from headwater.runtime import local_path_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def apply_mutation(
             options = {_FOLDERS: "static", **({"replaceWhere": where} if where is not None else {})}
             if mode is not None:
                 options["mergeSchema" if mode == "merge" else "overwriteSchema"] = "true"
-            _write(mutation, rows, note, number, layout, options)
+            properties, settings = ({}, {}) if number else born_with(session, layout)
+            _write(mutation, rows, note, number, layout, {**properties, **options}, settings)
         return
     settings = {**layout.settings, _MERGE_SCHEMA: str(schema_mode == "merge").lower()}
     with _table_of(session, mutation, note, number, settings) as (own, table):

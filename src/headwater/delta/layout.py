@@ -44,7 +44,7 @@ _SPARKS_OWN = ("location", "owner", "provider", "external", "path", "comment", "
 _INDEXED_BY_DEFAULT = 32
 _WITHOUT_RANGE = (ArrayType, MapType, BinaryType, BooleanType, VariantType)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MAPPING = "delta.columnMapping.mode"
+MAPPING = "delta.columnMapping.mode"
 _PHYSICAL = "delta.columnMapping.physicalName"
 _PIECES = 200
 _PIECE_BYTES = 128 << 20
@@ -96,7 +96,7 @@ def resolve_layout(
     properties |= feature_properties(session, policy.features(), origin)
     properties |= _statistics(policy, finder, layout)
     if policy.column_mapping_mode:
-        properties[_MAPPING] = policy.column_mapping_mode
+        properties[MAPPING] = policy.column_mapping_mode
     if policy.target_file_size:
         properties["delta.targetFileSize"] = str(policy.target_file_size)
     return Layout(
@@ -145,7 +145,7 @@ def path_of(name: str, columns: Sequence[str]) -> str:
 
 def maps_columns(snapshot: SnapshotInfo) -> bool:
     """Whether a table has names of its own for columns inside files."""
-    return snapshot.table_properties.get(_MAPPING, "none") != "none"
+    return snapshot.table_properties.get(MAPPING, "none") != "none"
 
 
 def _along_a_curve(

@@ -1,8 +1,8 @@
 """A table's properties and clustering brought to what a policy wants: a commit of its own, where needed.
 
 It goes before the mutation's commit, or ends it, and carries its note with a mark; so a mutation that is
-tried again after a kill finds it done. A property that a policy has set before and no longer wants is taken
-back. Not here: rows.
+tried again after a kill finds it done. The first rows of a table bring its properties along, where Delta takes
+them with rows. A property that a policy has set before and no longer wants is taken back. Not here: rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from headwater.delta.columns import table_in_sql
 from headwater.delta.features import feature_of
 from headwater.delta.head import read_head
-from headwater.delta.layout import Layout, path_of
+from headwater.delta.layout import MAPPING, Layout, path_of
 from headwater.delta.mutation import NOTE_SETTING
 from headwater.errors import PolicyRefused
 from headwater.runtime import local_path_of
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 # Delta knows delta.targetFileSize in other products only; it is theirs to read, and ours to keep.
 _ANY_PROPERTY = "spark.databricks.delta.allowArbitraryProperties.enabled"
 FILE_SIZE = "delta.targetFileSize"
-_MANAGED = "headwater.policy"
+# The keys of what a policy has set. Delta takes keys of its own with the first rows, and no others.
+_MANAGED = "delta.headwater.policy"
+_MANAGED_BEFORE = "headwater.policy"  # as tables have it that are older than this
+_NOT_DELTAS = frozenset({FILE_SIZE, _MANAGED})
 _CLUSTERING = "cluster_by"
 
 
@@ -41,7 +44,7 @@ def create_table(
     session: RunSession, mutation: Mutation, layout: Layout, schema: StructType
 ) -> LogHead | None:
     """Makes a table without rows if its layout needs one before its rows are written; None if it does not."""
-    if not layout.properties and not layout.cluster_by:
+    if not _needs_table(layout):
         return None
     own = _own_session(session, mutation, layout, "prepare")
     try:
@@ -61,6 +64,25 @@ def create_table(
     finally:
         own.release()
     return read_head(mutation.uri)
+
+
+def born_with(session: RunSession, layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
+    """The properties that a table's first rows bring along, and what their session must have for that."""
+    if _needs_table(layout):
+        return {}, {}
+    properties = _with_list(layout)
+    return properties, property_settings(session, properties)
+
+
+def _needs_table(layout: Layout) -> bool:
+    """Whether a table must be there before its first rows.
+
+    Delta takes neither clustering nor keys of others along with rows, and spells a key in small letters that
+    it does not know. Where it maps columns, what is set for a column of the files needs the name there.
+    """
+    keys = {key.lower() for key in layout.properties}
+    is_plain = all(key.startswith("delta.") for key in keys) and FILE_SIZE.lower() not in keys
+    return bool(layout.cluster_by) or not is_plain or MAPPING.lower() in keys
 
 
 def settle_table(
@@ -143,19 +165,19 @@ def _cluster_by(columns: tuple[str, ...]) -> str:
 def _own_session(session: RunSession, mutation: Mutation, layout: Layout, step: Step) -> RunSession:
     own = session.copy()
     own.spark.conf.set(NOTE_SETTING, mutation.note.text(step))
-    for key, value in property_settings(session, layout.properties).items():
+    for key, value in property_settings(session, _with_list(layout)).items():
         own.spark.conf.set(key, value)
     return own
 
 
 def property_settings(session: RunSession, properties: Mapping[str, str]) -> dict[str, str]:
-    """What a session must have to set properties: Delta takes a file size only where it takes any key.
+    """What a session must have to set properties: some that are kept are taken only where any key is.
 
     Raises what Delta throws for another key that it does not know.
     """
-    if FILE_SIZE not in properties:
+    if _NOT_DELTAS.isdisjoint(properties):
         return {}
-    others = {key: value for key, value in properties.items() if key != FILE_SIZE}
+    others = {key: value for key, value in properties.items() if key not in _NOT_DELTAS}
     configs: Any = session.jvm.org.apache.spark.sql.delta.DeltaConfigs
     configs.validateConfigurations(session.jvm.PythonUtils.toScalaMap(others))
     return {_ANY_PROPERTY: "true"}
@@ -175,12 +197,15 @@ def _differences(layout: Layout, snapshot: SnapshotInfo) -> tuple[dict[str, str]
     unwanted = [key for key in managed if key not in layout.properties and key.lower() in present]
     if managed and _MANAGED not in _with_list(layout):
         unwanted.append(_MANAGED)
-    return wanted, unwanted
+    unwanted += [key for key in (_MANAGED_BEFORE,) if key in present]
+    return wanted, [key for key in unwanted if key.lower() in present]
 
 
 def _managed(snapshot: SnapshotInfo) -> list[str]:
     """What a policy has set of this table before."""
-    return [key for key in snapshot.table_properties.get(_MANAGED, "").split(",") if key]
+    properties = snapshot.table_properties
+    listed = properties.get(_MANAGED, properties.get(_MANAGED_BEFORE, ""))
+    return [key for key in listed.split(",") if key]
 
 
 def _with_list(layout: Layout) -> dict[str, str]:

@@ -62,6 +62,7 @@ def test_properties_are_set_and_taken_back(keep: Keep) -> None:
         "delta.constraints.positive",
         "Delta.Constraints.positive",
         "headwater.policy",
+        "delta.headwater.policy",
         "Headwater.x",
     ],
 )

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from headwater.names import TablePin
 
 _CONSTRAINT = "delta.constraints."
-_OURS = "headwater."
+_OURS = ("headwater.", "delta.headwater.")
 _DELTAS = "delta."
 _MAPPING = "delta.columnMapping.mode"
 _NOT_NULL = "not_null."
