@@ -43,15 +43,15 @@ INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen
 # The JVM's own collector works beside the tests, on the cores that they need; there is little to collect, and
 # less often with more room.
 SERIAL = ("-XX:-UseParallelGC", "-XX:+UseSerialGC", "-Xms1g", "-Xmn500m")
-# Tests go through ever other code: the optimising compiler takes a third of the time, and spares a tenth.
-QUICKLY_COMPILED = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=480m")
+# Tests go through ever other code, more of it than there is room for.
+WITH_ROOM_FOR_CODE = ("-XX:ReservedCodeCacheSize=480m",)
 # Hadoop runs `chmod` or `readlink` 25 times for a commit; with Java's helper in between each takes longer.
 WITHOUT_HELPER = ("-Djdk.lang.Process.launchMechanism=VFORK",) if sys.platform == "linux" else ()
 # Spark keeps the plans of the last thousand queries for a web page that nobody opens here.
 FORGETTING = tuple(
-    f"-Dspark.{kept}=20" for kept in ("sql.ui.retainedExecutions", "ui.retainedJobs", "ui.retainedStages")
+    f"-Dspark.{kept}=100" for kept in ("sql.ui.retainedExecutions", "ui.retainedJobs", "ui.retainedStages")
 )
-FOR_TESTS = (*SERIAL, *QUICKLY_COMPILED, *WITHOUT_HELPER, *FORGETTING)
+FOR_TESTS = (*SERIAL, *WITH_ROOM_FOR_CODE, *WITHOUT_HELPER, *FORGETTING)
 # Each of these keeps a process busy for a minute or more; begun last, one would leave the other process idle.
 LONGEST = frozenset(
     ROOT / "tests" / each

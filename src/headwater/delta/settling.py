@@ -1,8 +1,8 @@
 """A table's properties and clustering brought to what a policy wants: a commit of its own, where needed.
 
 It goes before the mutation's commit, or ends it, and carries its note with a mark; so a mutation that is
-tried again after a kill finds it done. The first rows of a table bring its properties along, where Delta takes
-them with rows. A property that a policy has set before and no longer wants is taken back. Not here: rows.
+tried again after a kill finds it done. The first rows of a table bring its properties along, where Delta
+takes them with rows. A property that a policy set before and no longer wants is taken back. Not here: rows.
 """
 
 from __future__ import annotations

@@ -103,6 +103,7 @@ def settings_of(profile: RuntimeProfile) -> tuple[dict[str, str], dict[str, str]
         "spark.sql.parquet.compression.codec": "zstd",  # a code graph takes half the room, in the same time
         # Rows that are read at a time: with Spark's 4096, lists of a thousand entries each fill the heap.
         "spark.sql.parquet.columnarReaderBatchSize": "512",
+        "spark.sql.ui.explainMode": "simple",  # each query is explained in words for a page that nobody opens
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
