@@ -219,8 +219,8 @@ def chained(steps: list[str]) -> str:
     return f"WITH {tables} SELECT * FROM t{len(made) - 1} UNION ALL SELECT 0, 0, 0"
 
 
-# Some chains Spark itself plans wrongly: a minimum of one group comes as several rows; a subquery over a part of
-# a union that is asked about the union has a column that the optimizer cannot find.
+# Some chains Spark itself plans wrongly: a minimum of one group comes as several rows; a subquery over a part
+# of a union that is asked about the union has a column that the optimizer cannot find.
 SPARKS_OWN = ("SCALAR_SUBQUERY_TOO_MANY_ROWS", "NoSuchElementException: key not found")
 
 
