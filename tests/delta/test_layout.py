@@ -350,6 +350,31 @@ def test_fields_inside_columns_and_odd_names_can_be_ordered_by(table: Table) -> 
     assert clustering(table) == ["st.n"]
 
 
+def pages_of(table: Table, column: int) -> list[int]:
+    """How many pages each file has for one of its columns."""
+    jvm = table.session.jvm
+    parquet, hadoop = jvm.org.apache.parquet.hadoop, jvm.org.apache.hadoop
+    found: list[int] = []
+    for file in sorted(table.path.glob("*.parquet")):
+        path, conf = hadoop.fs.Path(str(file)), hadoop.conf.Configuration()
+        reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, conf))
+        try:
+            chunk = reader.getRowGroups().get(0).getColumns().get(column)
+            found.append(int(reader.readOffsetIndex(chunk).getPageCount()))
+        finally:
+            reader.close()
+    return found
+
+
+def test_who_looks_for_a_few_rows_of_an_ordered_table_reads_small_pages(table: Table) -> None:
+    rows = table.session.spark.range(4000)
+    table.change(Append, rows, policy=write_policy(order_by=["id"]))
+    assert sum(pages_of(table, 0)) >= 8
+    table.path = table.path.with_name("plain")
+    table.change(Append, rows)
+    assert set(pages_of(table, 0)) == {1}
+
+
 def test_settings_hold_for_rows_of_another_session(table: Table, session: RunSession) -> None:
     table.change(Append, session.spark.sql(BIG), policy=write_policy(target_file_size="64kb"))
     assert len(written(table)) > 5

@@ -317,7 +317,7 @@ def _flow() -> None:
 def _accelerators() -> None:
     # Few rows are asked for at a time, by their ids: each file, and each part of one, has some range of them.
     # What it is made of is made anew in full, and to compare that takes longer than to read it.
-    @table(order_by="node_id", target_file_size="32mb", refresh="full")
+    @table(order_by="node_id", target_file_size="3mb", refresh="full")
     def definitions(resolution: DataFrame) -> DataFrame:
         return graph.definitions_of(resolution)
 

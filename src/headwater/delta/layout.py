@@ -48,6 +48,9 @@ MAPPING = "delta.columnMapping.mode"
 _PHYSICAL = "delta.columnMapping.physicalName"
 _PIECES = 200
 _PIECE_BYTES = 128 << 20
+# Rows in a page of an ordered table: who looks for some of them reads the pages that may have them, and of
+# Parquet's own size, 20,000, that is most of a file.
+_PAGE_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +257,8 @@ def _settings(policy: WritePolicy, finder: _Columns) -> dict[str, str]:
     for name, is_on in policy.dictionary:
         column = finder.in_files("dictionary", name)
         found[f"parquet.enable.dictionary#{column}"] = str(is_on).lower()
+    if policy.order_by:
+        found["parquet.page.row.count.limit"] = str(_PAGE_ROWS)
     if policy.target_file_size or policy.order_by:
         found["spark.sql.adaptive.coalescePartitions.initialPartitionNum"] = str(_PIECES)
         found["spark.sql.adaptive.coalescePartitions.parallelismFirst"] = "false"
