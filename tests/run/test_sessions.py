@@ -75,7 +75,7 @@ def test_more_bytes_are_not_few(folder: Path, asked: Callable[..., str]) -> None
     assert asked(folder, alone=True) == "auto"
 
 
-@pytest.mark.parametrize("text", [MADE, FILES + ELSEWHERE], ids=["made", "delta"])
+@pytest.mark.parametrize("text", [MADE, FILES + ELSEWHERE, ""], ids=["made", "delta", "no-source"])
 def test_sources_whose_size_nobody_knows_may_be_large(
     folder: Path, asked: Callable[..., str], text: str
 ) -> None:

@@ -261,14 +261,17 @@ class RecordedPins(SourcePins):
 
 
 def are_small(sources: Iterable[PinnedSource]) -> bool:
-    """Whether all that sources have is known, and so little that hardly any code of a run gets hot."""
-    total = 0
+    """Whether all that sources have is known, and so little that hardly any code of a run gets hot.
+
+    Without files nothing is known: views that make their rows out of nothing may make many.
+    """
+    sizes: list[int] = []
     for each in sources:
         if each.files is not None:
-            total += sum(file.size for file in each.files.files if file.skip_reason is None)
+            sizes += [file.size for file in each.files.files if file.skip_reason is None]
         elif each.spec.kind != "memory":
             return False
-    return total <= _LITTLE_BYTES
+    return bool(sizes) and sum(sizes) <= _LITTLE_BYTES
 
 
 def source_uri(
