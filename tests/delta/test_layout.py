@@ -297,26 +297,21 @@ def test_the_first_rows_bring_along_what_delta_takes_with_rows(table: Table) -> 
 
 
 @pytest.mark.parametrize(
-    "choices",
+    ("choices", "key", "value"),
     [
-        {"cluster_by": ["id"]},
-        {"target_file_size": "64kb"},
-        {"column_mapping_mode": "name", "bloom_filters": {"id": 100}},
-        {"properties": {"owner.Team": "water"}},
+        ({"cluster_by": ["id"]}, "delta.headwater.policy", "cluster_by"),
+        ({"target_file_size": "64kb"}, "delta.targetFileSize", "65536"),
+        ({"column_mapping_mode": "name", "bloom_filters": {"id": 100}}, "delta.columnMapping.mode", "name"),
+        ({"properties": {"owner.Team": "water"}}, "owner.Team", "water"),
     ],
     ids=["clustering", "file-size", "mapping", "other-key"],
 )
 def test_a_table_is_made_before_its_rows_where_delta_takes_no_properties_with_them(
-    table: Table, choices: dict[str, Any]
+    table: Table, choices: dict[str, Any], key: str, value: str
 ) -> None:
     receipt = table.change(Append, table.session.spark.range(3), policy=write_policy(**choices))
     assert (receipt.version, table.rows("id")) == (1, [(0,), (1,), (2,)])
-    properties = described(table).table_properties
-    assert [properties[key] for key in ("owner.Team", "delta.targetFileSize") if key in properties] in (
-        [],
-        ["water"],
-        ["65536"],
-    )
+    assert described(table).table_properties[key] == value
 
 
 def test_a_key_that_delta_does_not_know_is_refused_and_leaves_no_table(table: Table) -> None:

@@ -175,3 +175,16 @@ def test_a_home_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> N
     spec = JvmSpec(java=find_java(), jars=(), home=tmp_path / "file", memory="512m")
     assert archive_options(spec) == ()
     assert not start_archiving_in_background(spec)
+
+
+def test_one_archive_serves_engines_of_both_kinds(tmp_path: Path) -> None:
+    asked: list[bool] = []
+
+    def train(spec: JvmSpec, _draft: Path) -> Path:
+        asked.append(spec.quick)
+        return tmp_path / "log"
+
+    spec = JvmSpec(java=find_java(), jars=(), home=tmp_path, memory="512m", quick=True)
+    with pytest.raises(EngineStartFailed, match="without writing"):
+        make_archive(spec, train=train)
+    assert asked == [False]

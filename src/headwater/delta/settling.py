@@ -188,17 +188,14 @@ def _differences(layout: Layout, snapshot: SnapshotInfo) -> tuple[dict[str, str]
     present = {key.lower(): value for key, value in snapshot.table_properties.items()}  # Delta respells some
     known = (*snapshot.reader_features, *snapshot.writer_features, *snapshot.implied_writer_features)
     features = {name.lower() for name in known}
+    listed = _with_list(layout)
     wanted = {
         key: value
-        for key, value in _with_list(layout).items()
+        for key, value in listed.items()
         if present.get(key.lower()) != value and (feature_of(key) or "").lower() not in features
     }
-    managed = _managed(snapshot)
-    unwanted = [key for key in managed if key not in layout.properties and key.lower() in present]
-    if managed and _MANAGED not in _with_list(layout):
-        unwanted.append(_MANAGED)
-    unwanted += [key for key in (_MANAGED_BEFORE,) if key in present]
-    return wanted, [key for key in unwanted if key.lower() in present]
+    gone = [key for key in (*_managed(snapshot), _MANAGED, _MANAGED_BEFORE) if key not in listed]
+    return wanted, [key for key in gone if key.lower() in present]
 
 
 def _managed(snapshot: SnapshotInfo) -> list[str]:

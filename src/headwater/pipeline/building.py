@@ -173,10 +173,9 @@ class _Building:
     """The state of one build: which specs are made, and which are being made right now."""
 
     def __init__(self, loaded: LoadedProject, oracle: SchemaOracle) -> None:
-        self._root = loaded.config.root
+        self._config = loaded.config
         self._session = loaded.session
         self._definitions = {same_name(each.name): each for each in loaded.definitions}
-        self._locations = {same_name(name): each for name, each in loaded.config.locations.items()}
         self._policies = _policies(loaded)
         said = loaded.config.cache.items()
         self._caches: dict[str, ViewCachePolicy] = {same_name(name): each for name, each in said}
@@ -236,16 +235,16 @@ class _Building:
 
     def _build(self, definition: Definition) -> ViewSpec | SourceSpec:
         if isinstance(definition, PathDefinition):
-            return path_source(definition, self._locations.get(same_name(definition.name)))
+            return path_source(definition, self._config)
         try:
             plan = self._plan(definition)
         except (UsageError, RuntimeFailure):
             raise  # the engine was asked and cannot be had: not the view's fault
         except HeadwaterError as error:
-            error.origin = error.origin or user_origin(error, self._root) or definition.origin
+            error.origin = error.origin or user_origin(error, self._config.root) or definition.origin
             raise
         except (Exception, SystemExit) as error:
-            origin = user_origin(error, self._root) or definition.origin
+            origin = user_origin(error, self._config.root) or definition.origin
             detail = f"{type(error).__name__}: {error}"
             raise ViewRaised(view=definition.name, detail=detail, origin=origin) from error
         if isinstance(definition, RowsDefinition):

@@ -16,23 +16,21 @@ from headwater.pipeline.spec import SourceKind, SourceSpec
 
 if TYPE_CHECKING:
     from headwater.pipeline.loading import LoadedProject
+    from headwater.pipeline.project import ProjectConfig
 
 
 def sources_ahead(loaded: LoadedProject) -> tuple[SourceSpec, ...] | None:
     """The sources of a project before anything of it is built; None where functions make some of them."""
     if any(isinstance(each, FunctionDefinition) and each.kind == "source" for each in loaded.definitions):
         return None
-    locations = {same_name(name): each for name, each in loaded.config.locations.items()}
-    return tuple(
-        path_source(each, locations.get(same_name(each.name)))
-        for each in loaded.definitions
-        if isinstance(each, PathDefinition)
-    )
+    paths = (each for each in loaded.definitions if isinstance(each, PathDefinition))
+    return tuple(path_source(each, loaded.config) for each in paths)
 
 
-def path_source(definition: PathDefinition, location: Location | None) -> SourceSpec:
+def path_source(definition: PathDefinition, config: ProjectConfig) -> SourceSpec:
     """A source as its definition says, where this project's locations put it."""
-    place = location or Location()
+    locations = {same_name(name): each for name, each in config.locations.items()}
+    place = locations.get(same_name(definition.name), Location())
     kinds: dict[str, SourceKind] = {"delta": "delta", FILES: "files"}
     kind = kinds.get(definition.file_format, "listing")
     if kind != "delta" and place.said:

@@ -82,6 +82,7 @@ def make_archive(spec: JvmSpec, *, train: Train = train_in_child) -> Path:
         EngineStartFailed: the engine did not write one, or what it wrote cannot be used.
         HomeNotWritable: the cache folder cannot take it.
     """
+    spec = replace(spec, quick=False)  # one archive serves both kinds of engine
     folder = folder_in(spec.home, "archive")
     with FileLock(folder / "archive.lock"):
         existing = _find(spec)
